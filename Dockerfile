@@ -1,10 +1,9 @@
-# The server for production: a build with all tools, then only what runs. PostgreSQL is its own container (docker-compose.yml).
+# The server for production: a build with the transpiler, which is an optional package, then only what runs. PostgreSQL is its own container (docker-compose.yml).
 # scripts/image-steps.sh runs the same COPY and RUN lines without a container.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --include=dev --omit=optional
-COPY tsconfig.json tsconfig.build.json ./
+RUN npm ci --omit=dev --include=optional
 COPY src ./src
 COPY migrations ./migrations
 COPY verifier ./verifier

@@ -1,5 +1,7 @@
 // Nest 12 is ESM, so Jest runs in ESM mode (NODE_OPTIONS=--experimental-vm-modules, set by scripts/test.mjs).
 // jest.mock keeps the real module there without a word: pass fakes to constructors instead.
+import { SWC_OPTIONS } from './scripts/prepare/swc-options.mjs';
+
 export default {
   testEnvironment: '<rootDir>/scripts/test/environment.mjs',
   // Against a test that hangs, and nothing else: how fast something is shows on a busy machine as little as on a quiet one.
@@ -10,16 +12,6 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        module: { type: 'es6' },
-        jsc: {
-          target: 'es2022',
-          parser: { syntax: 'typescript', decorators: true },
-          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
-        },
-      },
-    ],
+    '^.+\\.ts$': ['@swc/jest', SWC_OPTIONS],
   },
 };

@@ -27,6 +27,21 @@ export async function registerAgents(stage: Stage, count: number, progress: (don
   return tokens;
 }
 
+/** Makes a key for the agent of each token. */
+export async function makeAgentKeys(stage: Stage, tokens: readonly string[], progress: (done: number) => void): Promise<string[]> {
+  const keys: string[] = [];
+  let next = 0;
+  const make = async () => {
+    while (next < tokens.length) {
+      const { sub } = JSON.parse(Buffer.from(tokens[next++]!.split('.')[1]!, 'base64url').toString()) as { sub: string };
+      keys.push((await post<{ secret: string }>(stage, `/api/v1/agents/${sub}/keys`, { name: 'bench' })).secret);
+      progress(keys.length / tokens.length);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, make));
+  return keys;
+}
+
 /** By root, unless another credential is given. @throws Error on another status than expected: 201, unless another is given */
 export async function post<Reply>(
   { governed: { url, rootKey } }: Stage, path: string, body: unknown, { token = rootKey, status = 201 } = {},

@@ -6,11 +6,15 @@ export const CONNECTOR_CAPABILITY = 'bench.order';
 
 /** What is governed in one figure, and what each of its calls must leave behind. */
 export interface Figure {
-  readonly key: 'receipt' | 'connector' | 'hot' | 'pending';
+  readonly key: 'receipt' | 'key' | 'connector' | 'hot' | 'pending';
   readonly title: string;
   readonly capability: string;
-  /** How many agents take turns: all, or one. */
+  /** Which agents call: all, one after the other, or one alone. */
   readonly callers: 'all' | 'one';
+  /** By what the agents call the governed server: a token, unless a key is said. */
+  readonly by?: 'key';
+  /** Measured only where the figure is named. */
+  readonly onlyWhenNamed?: true;
   /** Whether its pairs are as many as asked for, or about half. */
   readonly main: boolean;
   /** Status of each execution afterwards. */
@@ -23,6 +27,10 @@ export const FIGURES: readonly Figure[] = [
   {
     key: 'receipt', title: 'Receipt-only execution (one commit)', capability: 'web.search', callers: 'all', main: true,
     status: 'executed', events: ['execution.started', 'execution.completed'],
+  },
+  {
+    key: 'key', title: 'Receipt-only execution by an agent key', capability: 'web.search', callers: 'all', by: 'key', main: true,
+    onlyWhenNamed: true, status: 'executed', events: ['execution.started', 'execution.completed'],
   },
   {
     key: 'connector', title: 'Execution through an http connector (two commits, one call between them)',

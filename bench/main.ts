@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { appendStudy } from './studies/append-study.js';
 import { approveStudy } from './studies/approve-study.js';
 import { auditQueryStudy } from './studies/audit-query-study.js';
-import { registerAgents } from './callers.js';
+import { makeAgentKeys, registerAgents } from './callers.js';
 import { verifyLog } from './checks.js';
 import { environmentOf, workFolder } from './environment.js';
 import { type Figure, FIGURES } from './figures.js';
@@ -58,11 +58,15 @@ async function main(options: Options): Promise<void> {
     const tokens = await registerAgents(stage, options.agents, (share) => progress.to(share));
     progress.clear();
     say(environmentText(environment, options));
+    progress.begin('making agent keys', 1);
+    const isByKey = figures.some(({ by }) => by === 'key');
+    const keys = isByKey ? await makeAgentKeys(stage, tokens, (share) => progress.to(share)) : [];
+    progress.clear();
     const results: Measured[] = [];
     for (const figure of figures) {
       progress.begin(figure.title, pairsOf(figure, options) * 2);
       const phaseDone = (ratio?: number) => progress.step(ratio === undefined ? '' : `${ratio.toFixed(2)} ×`);
-      const result = await measure(stage, figure, tokens, load, options, phaseDone);
+      const result = await measure(stage, figure, figure.by === 'key' ? keys : tokens, load, options, phaseDone);
       progress.clear();
       say(figureText(result));
       results.push(result);
@@ -92,7 +96,9 @@ function chosen({ only }: Options): { figures: readonly Figure[]; studies: reado
   const known = new Set([...FIGURES, ...STUDIES].map(({ key }) => key));
   const unknown = only.filter((key) => !known.has(key));
   if (unknown.length > 0) throw new Error(`--only: there is no figure ${unknown.join(', ')}`);
-  if (only.length === 0) return { figures: FIGURES, studies: STUDIES.filter(({ onlyWhenNamed }) => !onlyWhenNamed) };
+  if (only.length === 0) {
+    return { figures: FIGURES.filter((one) => !one.onlyWhenNamed), studies: STUDIES.filter((one) => !one.onlyWhenNamed) };
+  }
   return { figures: FIGURES.filter(({ key }) => only.includes(key)), studies: STUDIES.filter(({ key }) => only.includes(key)) };
 }
 

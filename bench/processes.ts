@@ -70,13 +70,13 @@ export class NodeProcess {
   }
 }
 
-/** Memory that a process holds in bytes, where the system tells (Linux). */
+/** Memory that a process holds in bytes, where the system says (Linux). */
 export function residentBytes(pid: number): number | undefined {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(`${pid}/status`))?.[1];
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
-/** Processor time that a process and its children have used, in seconds; 0 where the system does not tell. */
+/** Processor time that a process and its children have used, in seconds; 0 where the system does not say. */
 export function cpuSeconds(pid: number, withChildren = false): number {
   const pids = withChildren ? [pid, ...childrenOf(pid)] : [pid];
   return pids.reduce((sum, one) => sum + ticksOf(one, one === pid && withChildren), 0) / TICKS_PER_SECOND;

@@ -44,7 +44,7 @@ export async function setStage(folder: string, options: Options): Promise<Stage>
     await asSuperuser(WRITE_WAL);
     await checkpoint();
     const database = new pg.Client({ connectionString: postgres.url });
-    // A connection that breaks is told by the next query on it.
+    // A broken connection is reported by the next query on it.
     database.on('error', () => undefined);
     await database.connect();
     closers.push(() => database.end());

@@ -94,7 +94,7 @@ const now = () => performance.now();
 
 const waited = (server: Server, { id, token }: Asked): Promise<number> =>
   call<{ status: string }>(server, token, 'GET', `/api/v1/hitl/${id}?wait=30`).then(({ status }) => {
-    if (status !== 'rejected') throw new Error(`a waiter was told ${status}`);
+    if (status !== 'rejected') throw new Error(`a waiter was answered ${status}`);
     return now();
   });
 
@@ -125,7 +125,7 @@ async function follow(server: Server): Promise<{ heard(id: string): Promise<numb
           if (id !== undefined) heard.get(id)?.(at);
         }
       });
-      resolve({ heard: (id) => new Promise((tell) => heard.set(id, tell)), close: () => void sent.destroy() });
+      resolve({ heard: (id) => new Promise((resolve) => heard.set(id, resolve)), close: () => void sent.destroy() });
     });
     sent.once('error', reject);
     sent.end();
@@ -155,7 +155,7 @@ async function measure(one: Server, other: Server): Promise<void> {
     [`asks every ${POLL_EVERY_MS} ms`]: (asked) => polled(other, asked),
   };
   const found = new Map<string, Sample[]>(Object.keys(cases).map((name) => [name, []]));
-  // In turns, so that each has the same moments of the machine.
+  // Alternating, so that each has the same moments of the machine.
   for (let round = 0; round < samples; round++) {
     for (const [name, know] of Object.entries(cases)) {
       if (name.startsWith('asks') && round % POLLS_SHARE > 0) continue;
@@ -173,26 +173,26 @@ async function measure(one: Server, other: Server): Promise<void> {
 }
 
 /** Opens so many calls that wait for something that does not happen. */
-async function fill(one: Server, other: Server): Promise<{ held(): number; end(): void }> {
+async function fill(one: Server, other: Server): Promise<{ waiting(): number; end(): void }> {
   const sockets = new Agent({ keepAlive: true, maxSockets: Infinity });
-  let held = 0;
+  let waiting = 0;
   let ended = false;
   for (let i = 0; i < Math.ceil(idle / EACH); i++) {
     const asked = await ask(one, await register(one, `idle ${i}`));
     for (let n = 0; n < Math.min(EACH, idle - i * EACH); n++) {
-      held++;
+      waiting++;
       const again = (): Promise<void> =>
         call(other, asked.token, 'GET', `/api/v1/hitl/${asked.id}?wait=${45 + Math.floor(Math.random() * 10)}`, undefined, sockets)
           .then(() => (ended ? undefined : again()));
       again().catch((error: unknown) => {
-        held--;
+        waiting--;
         if (!ended) process.stderr.write(`${String(error)}\n`);
       });
     }
     await pause(20);
   }
   return {
-    held: () => held,
+    waiting: () => waiting,
     end: () => {
       ended = true;
       sockets.destroy();
@@ -225,9 +225,9 @@ try {
   const [before, since] = [cpuSeconds(other.pid), now()];
   await pause(10_000);
   const used = ((cpuSeconds(other.pid) - before) / (now() - since)) * 1e5;
-  process.stdout.write(`\n  Beside ${crowd.held()} who wait (pool of ${POOL}), which takes ${used.toFixed(1)} % of a processor there:\n`);
+  process.stdout.write(`\n  Beside ${crowd.waiting()} that wait (pool of ${POOL}), taking ${used.toFixed(1)} % of a processor there:\n`);
   await measure(one, other);
-  process.stdout.write(`  ${crowd.held()} still wait.\n`);
+  process.stdout.write(`  ${crowd.waiting()} still wait.\n`);
   crowd.end();
 } finally {
   decisions.destroy();

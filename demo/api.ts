@@ -1,6 +1,6 @@
 import type { JsonObject } from '../src/domain/json.js';
 
-/** What the person at the terminal is told when the story cannot go on. `exitCode` 2: nothing to talk to, or wrong use. */
+/** The message for the person at the terminal when the demo cannot go on. `exitCode` 2: no server, or wrong use. */
 export class DemoStopped extends Error {
   constructor(
     message: string,

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from '../src/domain/json.js';
 import type { Api } from './api.js';
 import { DemoStopped, problemOf } from './api.js';
-import { type Reviewer, type ShownRequest, showRequest, type Verdict } from './person.js';
+import { type Reviewer, type ShownRequest, showRequest, type Choice } from './person.js';
 import { code } from './setting.js';
 import type { Stage } from './stage.js';
 import { plain } from './text.js';
-import type { World } from './world.js';
+import type { Shop } from './shop.js';
 
 /** How a call ended: `executed`, `failed`, `blocked`, `rejected`, `unanswered`, or the code of a refusal. */
 export type Ending = string;
@@ -14,7 +14,7 @@ export interface Call {
   readonly capability: string;
   readonly input: JsonObject;
   /** What `--auto` answers if a person is asked, and the note that goes with it. */
-  readonly suggested?: { readonly verdict: Verdict; readonly note: string };
+  readonly suggested?: { readonly choice: Choice; readonly note: string };
 }
 
 export interface Cast {
@@ -22,7 +22,7 @@ export interface Cast {
   readonly reviewer: Reviewer;
   readonly root: Api;
   readonly agent: Api;
-  readonly world: World;
+  readonly shop: Shop;
   /** Executions that the gate let through. */
   readonly licensed: Set<string>;
 }
@@ -69,8 +69,8 @@ export async function attempt(cast: Cast, call: Call): Promise<Ending> {
     stage.outcome(result.reason ?? 'blocked');
     return 'blocked';
   }
-  await stage.track('world', `${result.status} (${result.effectiveMode ?? 'auto'})`);
-  tellOutcome(cast, { ...result, id: result.executionId });
+  await stage.track('shop', `${result.status} (${result.effectiveMode ?? 'auto'})`);
+  showOutcome(cast, { ...result, id: result.executionId });
   return result.status;
 }
 
@@ -81,12 +81,12 @@ async function asked(cast: Cast, call: Call, requestId: string): Promise<Ending>
   await stage.trackToPerson(`${request.status}: nothing has happened yet`);
   stage.line();
   showRequest(stage, request);
-  const verdict = await reviewer.decide(request, call.suggested?.verdict ?? 'approve');
+  const choice = await reviewer.decide(request, call.suggested?.choice ?? 'approve');
   stage.line();
-  if (verdict !== undefined) {
-    const note = verdict === call.suggested?.verdict ? call.suggested.note : `decided in the demo: ${verdict}`;
+  if (choice !== undefined) {
+    const note = choice === call.suggested?.choice ? call.suggested.note : `decided in the demo: ${choice}`;
     // The digest says: this and nothing else was shown to me.
-    const answer = await root.send<Decided>('POST', `${path}/${verdict}`, { note, expectedDigest: request.action_digest });
+    const answer = await root.send<Decided>('POST', `${path}/${choice}`, { note, expectedDigest: request.action_digest });
     if (answer.status === 200) return decided(cast, answer.body.request.status, answer.body.request.execution);
     if (answer.status !== 409) throw new DemoStopped(`The decision was answered ${answer.status}: ${problemOf(answer)}`, 1);
     stage.outcome(`409 ${problemOf(answer)}`, 'stop');
@@ -99,7 +99,7 @@ async function decided(cast: Cast, status: string, execution: Ran | undefined): 
   const { stage } = cast;
   if (status === 'rejected') {
     await stage.track('person', 'rejected');
-    stage.outcome('Nothing left the house.');
+    stage.outcome('Nothing left the company.');
     return 'rejected';
   }
   if (status !== 'approved' || execution === undefined) {
@@ -107,18 +107,18 @@ async function decided(cast: Cast, status: string, execution: Ran | undefined): 
     stage.outcome('Without an answer nothing happens.');
     return 'unanswered';
   }
-  await stage.track('world by person', `approved, ${execution.status}`);
-  tellOutcome(cast, execution);
+  await stage.track('shop by person', `approved, ${execution.status}`);
+  showOutcome(cast, execution);
   return execution.status;
 }
 
-/** What reached the world because of it: seen there, not taken from the server's word. */
-function tellOutcome({ stage, world, licensed }: Cast, { id, status, error, reason }: Ran): void {
+/** What reached the shop because of it: seen there, not taken from the server's word. */
+function showOutcome({ stage, shop, licensed }: Cast, { id, status, error, reason }: Ran): void {
   licensed.add(id);
-  const arrival = world.arrivals.find(({ executionId }) => executionId === id);
+  const arrival = shop.arrivals.find(({ executionId }) => executionId === id);
   if (arrival) {
     const body = arrival.body === '' ? '' : `\n${plain(arrival.body)}`;
-    stage.outcome(`the shop got  ${arrival.method} ${plain(arrival.path)}${body}`, 'world');
+    stage.outcome(`the shop got  ${arrival.method} ${plain(arrival.path)}${body}`, 'shop');
   } else if (status === 'executed') {
     stage.outcome('The agent now holds the licence to do it: this capability has no connector here.');
   } else stage.outcome(plain(error?.message ?? reason ?? status), 'stop');

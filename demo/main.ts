@@ -5,8 +5,8 @@ import { AutomaticReviewer, PersonAtKeyboard, type Reviewer } from './person.js'
 import { tamper, verifyChain } from './record.js';
 import { prepareSetting } from './setting.js';
 import { Stage } from './stage.js';
-import { BIG_ORDER, playStory } from './story.js';
-import { openWorld } from './world.js';
+import { BIG_ORDER, playScenes } from './scenes.js';
+import { openShop } from './shop.js';
 
 const INTERRUPTED = 130;
 const CLEAN_UP_WITHIN_MS = 10_000;
@@ -39,20 +39,20 @@ async function play(options: DemoOptions, stage: Stage, interruption: AbortContr
   const { signal } = interruption;
   const reviewer = reviewerFor(options, stage, interruption);
   opening(stage);
-  const world = await openWorld();
-  undo.push(() => world.close());
+  const shop = await openShop();
+  undo.push(() => shop.close());
   let own: OwnServer | undefined;
   if (!options.server) {
     own = await stage.during('starting a server of its own, with a database in a temporary folder',
       startOwnServer(signal, (stop) => undo.push(stop)));
   }
   const { url, key } = options.server ?? own!;
-  stage.line(`${stage.paint('world', '●')} ${own ? 'A server of its own' : 'Your server'} at ${url}`);
+  stage.line(`${stage.paint('shop', '●')} ${own ? 'A server of its own' : 'Your server'} at ${url}`);
   const root = new Api(url, key, signal);
   const setting = await prepareSetting({
     root,
-    worldUrl: isHere(url) ? world.url : undefined,
-    guest: own === undefined,
+    shopUrl: isHere(url) ? shop.url : undefined,
+    onYourServer: own === undefined,
     // The server of the demo goes as a whole; somebody's is left as it was found.
     onMade: (unmake) => {
       if (!own) undo.push(() => unmake(root.withSignal(AbortSignal.timeout(CLEAN_UP_WITHIN_MS))));
@@ -64,8 +64,8 @@ async function play(options: DemoOptions, stage: Stage, interruption: AbortContr
     stage.say('This server cannot reach the demo\'s shop: the agent gets licences to act instead.', 'dim');
   }
 
-  const cast = { stage, reviewer, root, agent: setting.agent, world, licensed: new Set<string>() };
-  const next = await playStory(cast, setting, options.auto);
+  const cast = { stage, reviewer, root, agent: setting.agent, shop, licensed: new Set<string>() };
+  const next = await playScenes(cast, setting, options.auto);
   await verifyChain(stage, root, setting.agentId, next);
   if (own) {
     const order = { capability: setting.names.order, amount: BIG_ORDER.amount };
@@ -90,14 +90,14 @@ function isHere(url: string): boolean {
 
 function opening(stage: Stage): void {
   const dim = (text: string) => stage.paint('dim', text);
-  const world = stage.paint('world', 'world');
+  const end = stage.paint('shop', 'world');
   stage.line();
   stage.line(stage.paint('bold', 'Countersign: an agent goes shopping'));
   stage.line();
-  stage.line(dim('                  ╭── auto · notify ──────────────────────▶ ') + world);
+  stage.line(dim('                  ╭── auto · notify ──────────────────────▶ ') + end);
   stage.line(
     `${stage.paint('agent', 'agent')}${dim(' ───▶ ')}${stage.paint('gate', 'gate')}${dim(' ──┼── propose · escalate ──▶ ')}` +
-      `${stage.paint('person', 'person')}${dim(' ──────▶ ')}${world}`,
+      `${stage.paint('person', 'person')}${dim(' ──────▶ ')}${end}`,
   );
   stage.line(`${dim('             │    ╰── block · not granted ──')}${stage.paint('stop', '✘')}`);
   stage.line(`${dim('             ╰────────▶ ')}${stage.paint('chain', '⬡─⬡─⬡─⬡─⬡')}${dim('  every step, in the audit chain')}`);
@@ -110,7 +110,7 @@ function ending(stage: Stage, own: boolean): void {
     ? ['The agent acted where it might, people decided where they must,', 'and what was changed afterwards was found.']
     : ['The agent acted where it might, and people decided where they must.',
       'What the demo made on your server is removed; its entries stay.'];
-  stage.box('the end', [...rows, '', stage.paint('dim', 'README.md tells the same story in curl.')], 'world');
+  stage.box('the end', [...rows, '', stage.paint('dim', 'README.md shows the same in curl.')], 'shop');
   stage.line();
 }
 

@@ -3,7 +3,7 @@ import { DemoStopped } from './api.js';
 
 export interface DemoOptions {
   readonly help: boolean;
-  /** Answers in the person's place. */
+  /** Answers instead of the person. */
   readonly auto: boolean;
   /** Somebody's running server; absent: the demo starts one of its own. */
   readonly server?: { readonly url: string; readonly key: string };
@@ -11,7 +11,7 @@ export interface DemoOptions {
 
 export const USAGE = `npm run demo -- [--auto] [--url URL --key ROOT_KEY]
 
-  Tells the story of an agent that buys steel, through the gate of a server.
+  Shows an agent that buys steel, through the gate of a server.
 
   --auto        answers the approvals by itself; without it you decide
   --url, --key  a running server and its root key, else COUNTERSIGN_URL and COUNTERSIGN_KEY;

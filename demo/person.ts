@@ -15,12 +15,12 @@ export interface ShownRequest {
   readonly expires_at: string;
 }
 
-export type Verdict = 'approve' | 'reject';
+export type Choice = 'approve' | 'reject';
 
 /** Who answers a request: the person at the keyboard, or the demo itself. */
 export interface Reviewer {
   /** Settles with undefined when the time ran out before there was an answer. */
-  decide(request: ShownRequest, suggested: Verdict): Promise<Verdict | undefined>;
+  decide(request: ShownRequest, suggested: Choice): Promise<Choice | undefined>;
 }
 
 /** The part of a terminal that is read. */
@@ -33,7 +33,7 @@ export interface Keyboard {
 }
 
 const LABEL_WIDTH = 12;
-const WORDS: Record<Verdict, string> = { approve: 'a ▸ approved', reject: 'r ▸ rejected' };
+const WORDS: Record<Choice, string> = { approve: 'a ▸ approved', reject: 'r ▸ rejected' };
 const CONTROL_C = '\u0003';
 const CONTROL_D = '\u0004';
 
@@ -60,7 +60,7 @@ export function showRequest(stage: Stage, request: ShownRequest): void {
 export class AutomaticReviewer implements Reviewer {
   constructor(private readonly stage: Stage) {}
 
-  async decide(_request: ShownRequest, suggested: Verdict): Promise<Verdict> {
+  async decide(_request: ShownRequest, suggested: Choice): Promise<Choice> {
     await this.stage.beat(1_100);
     this.stage.line(`${this.stage.paint('person', WORDS[suggested])} ${this.stage.paint('dim', '(by --auto)')}`);
     return suggested;
@@ -76,17 +76,17 @@ export class PersonAtKeyboard implements Reviewer {
     private readonly interrupt: () => void,
   ) {}
 
-  async decide(request: ShownRequest): Promise<Verdict | undefined> {
+  async decide(request: ShownRequest): Promise<Choice | undefined> {
     this.signal.throwIfAborted();
     this.ask(request);
-    const verdict = await this.key(request);
-    const word = verdict === undefined ? 'nobody answered in time' : WORDS[verdict];
+    const choice = await this.key(request);
+    const word = choice === undefined ? 'nobody answered in time' : WORDS[choice];
     if (this.stage.live) this.stage.clearLine();
-    this.stage.line(`${this.stage.paint('person', word)}${verdict === undefined ? '' : this.stage.paint('dim', ' (by you)')}`);
-    return verdict;
+    this.stage.line(`${this.stage.paint('person', word)}${choice === undefined ? '' : this.stage.paint('dim', ' (by you)')}`);
+    return choice;
   }
 
-  private key(request: ShownRequest): Promise<Verdict | undefined> {
+  private key(request: ShownRequest): Promise<Choice | undefined> {
     const { keyboard, signal } = this;
     return new Promise((resolve, reject) => {
       const tick = setInterval(() => {

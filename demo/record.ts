@@ -43,8 +43,8 @@ export async function verifyChain(stage: Stage, root: Api, agentId: string, numb
   if (earlier > 0) stage.line(stage.paint('dim', `     ⋮   ${earlier} earlier entries`));
   for (const { seq, event, capability = '', hash } of [...newest].reverse()) {
     const link = stage.paint('chain', `⬡ ${hash.slice(0, 10)}`);
-    const place = stage.paint('dim', String(seq).padStart(4));
-    stage.line(`${place} ${link}  ${event.padEnd(22)} ${stage.paint('dim', capability)}`.trimEnd());
+    const position = stage.paint('dim', String(seq).padStart(4));
+    stage.line(`${position} ${link}  ${event.padEnd(22)} ${stage.paint('dim', capability)}`.trimEnd());
     await stage.beat(90);
   }
   stage.line();
@@ -58,7 +58,7 @@ export async function verifyChain(stage: Stage, root: Api, agentId: string, numb
   if (answer.status !== 200) throw new DemoStopped(`The verification was answered ${answer.status}: ${problemOf(answer)}`, 1);
   const { valid, breaks, entries, durationMs } = answer.body;
   if (!valid) throw new DemoStopped(`This chain does not hold: ${breaks[0]?.detail ?? 'no detail'}`, 1);
-  stage.outcome(`✔ all ${entries} entries are as they were written (${durationMs} ms)`, 'world');
+  stage.outcome(`✔ all ${entries} entries are as they were written (${durationMs} ms)`, 'shop');
 }
 
 interface Tampering {
@@ -94,7 +94,7 @@ export async function tamper(stage: Stage, tampering: Tampering, number: number)
   }
   const report = await stage.during('reading the log', runVerify(databaseUrl, [], signal));
   stage.quote(report.output, 'stop');
-  stage.outcome(`exit code ${exitCode}: found, and named: entry ${target.seq} (${target.event} of ${order.capability})`, 'world');
+  stage.outcome(`exit code ${exitCode}: found, and named: entry ${target.seq} (${target.event} of ${order.capability})`, 'shop');
 }
 
 async function entryOf(root: Api, agentId: string, { capability, amount }: Tampering['order']): Promise<Entry> {

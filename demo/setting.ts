@@ -15,16 +15,16 @@ export interface Setting {
   readonly agentName: string;
   /** The agent itself, by its token. */
   readonly agent: Api;
-  /** Whether the server makes the calls to the world; else the gate's answer is the agent's licence to make them. */
+  /** Whether the server makes the calls to the shop; else the gate's answer is the agent's licence to make them. */
   readonly connected: boolean;
 }
 
 interface SettingOptions {
   readonly root: Api;
-  /** Address of the world outside, or undefined where the server could not reach it. */
-  readonly worldUrl: string | undefined;
+  /** Address of the shop outside, or undefined where the server could not reach it. */
+  readonly shopUrl: string | undefined;
   /** On somebody's server the names must be nobody else's. */
-  readonly guest: boolean;
+  readonly onYourServer: boolean;
   /** Called for each thing that was made, with what unmakes it. */
   readonly onMade: (unmake: (root: Api) => Promise<void>) => void;
 }
@@ -39,14 +39,14 @@ const WINDOW = 300;
  * connector laid over `email.send` would lead other agents' mails here too.
  */
 export async function prepareSetting(options: SettingOptions): Promise<Setting> {
-  const { root, guest, onMade } = options;
+  const { root, onYourServer, onMade } = options;
   const suffix = randomBytes(3).toString('hex');
-  const names: Names = guest
+  const names: Names = onYourServer
     ? { search: `demo-${suffix}.search`, mail: `demo-${suffix}.mail`, order: `demo-${suffix}.order` }
     : { search: 'shop.search', mail: 'mail.send', order: 'shop.order' };
   const connected = await defineAll(options, names);
 
-  const agentName = guest ? `purchasing-demo-${suffix}` : 'purchasing';
+  const agentName = onYourServer ? `purchasing-demo-${suffix}` : 'purchasing';
   const { agent, token } = await root.expect<{ agent: { id: string }; token: string }>(201, 'POST', '/api/v1/agents', {
     name: agentName,
     description: 'Buys steel. Made by npm run demo.',
@@ -70,9 +70,9 @@ export async function prepareSetting(options: SettingOptions): Promise<Setting> 
   return { names, agentId: agent.id, agentName, agent: root.as(token), connected };
 }
 
-async function defineAll({ root, worldUrl, onMade }: SettingOptions, names: Names): Promise<boolean> {
-  let reach = worldUrl;
-  for (const definition of definitions(names, worldUrl ?? '')) {
+async function defineAll({ root, shopUrl, onMade }: SettingOptions, names: Names): Promise<boolean> {
+  let reach = shopUrl;
+  for (const definition of definitions(names, shopUrl ?? '')) {
     const { connector, ...plain } = definition;
     let answer = await root.send('POST', '/api/v1/capabilities', reach === undefined ? plain : { ...plain, connector });
     if (answer.status === 422 && code(answer) === 'UNSAFE_URL') {
@@ -87,25 +87,25 @@ async function defineAll({ root, worldUrl, onMade }: SettingOptions, names: Name
   return reach !== undefined;
 }
 
-function definitions(names: Names, world: string) {
+function definitions(names: Names, shop: string) {
   return [
     {
       name: names.search,
       description: 'Looks for offers.',
       defaultHitlMode: 'auto',
-      connector: { type: 'http', method: 'GET', url: `${world}/offers`, query: { q: '{input.query}' }, timeoutSeconds: 20 },
+      connector: { type: 'http', method: 'GET', url: `${shop}/offers`, query: { q: '{input.query}' }, timeoutSeconds: 20 },
     },
     {
       name: names.mail,
       description: 'Sends an e-mail.',
-      connector: { type: 'http', method: 'POST', url: `${world}/mail`, body: '{input}', timeoutSeconds: 20 },
+      connector: { type: 'http', method: 'POST', url: `${shop}/mail`, body: '{input}', timeoutSeconds: 20 },
     },
     {
       name: names.order,
       description: 'Orders from the shop.',
       inputSchema: orderSchema,
       connector: {
-        type: 'http', method: 'POST', url: `${world}/orders`, timeoutSeconds: 20,
+        type: 'http', method: 'POST', url: `${shop}/orders`, timeoutSeconds: 20,
         body: { item: '{input.item}', amount: '{input.amount}', currency: 'EUR' },
       },
     },

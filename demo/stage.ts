@@ -1,26 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { boxed, visibleWidth, wrap } from './text.js';
 
-/** Where the story is shown. */
+/** Where the demo is shown. */
 export interface Screen {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
 }
 
-export type Hue = 'agent' | 'gate' | 'person' | 'world' | 'stop' | 'chain' | 'dim' | 'bold';
+export type Hue = 'agent' | 'gate' | 'person' | 'shop' | 'stop' | 'chain' | 'dim' | 'bold';
 
 const CODES: Record<Hue, string> = {
-  agent: '36', gate: '1', person: '33', world: '32', stop: '31', chain: '35', dim: '2', bold: '1',
+  agent: '36', gate: '1', person: '33', shop: '32', stop: '31', chain: '35', dim: '2', bold: '1',
 };
 const WIDEST = 84;
 const NARROWEST = 50;
 export const MARGIN = '  ';
 
 /** How far a call got. */
-export type Reach = 'gate' | 'person' | 'world' | 'world by person';
+export type Reach = 'gate' | 'person' | 'shop' | 'shop by person';
 
-/** Writes the story: coloured and at a pace that a person can follow on a terminal, plain and at once in a pipe. */
+/** Writes the scenes: coloured and at a pace that a person can follow on a terminal, plain and at once in a pipe. */
 export class Stage {
   readonly width: number;
   readonly live: boolean;
@@ -62,24 +62,24 @@ export class Stage {
     for (const row of boxed(title, rows, this.width, (edge) => this.paint(hue, edge))) this.line(row);
   }
 
-  /** The way of one call: agent → gate → person → world, as far as it got, drawn step by step. */
-  async track(reach: Reach, verdict: string): Promise<void> {
+  /** The way of one call: agent → gate → person → shop, as far as it got, drawn step by step. */
+  async track(reach: Reach, outcome: string): Promise<void> {
     const stopped = reach === 'gate' || reach === 'person';
     const arrow = (length: number) => this.paint('dim', ` ${'━'.repeat(length)}▶ `);
     const parts = [this.paint('agent', 'agent'), arrow(3), this.paint('gate', 'gate')];
-    if (reach === 'person' || reach === 'world by person') parts.push(arrow(3), this.paint('person', 'person'));
-    if (reach === 'world') parts.push(arrow(15));
-    if (reach === 'world by person') parts.push(arrow(3));
-    if (!stopped) parts.push(this.paint('world', 'world'));
-    parts.push(`  ${this.paint(stopped ? 'stop' : 'world', `${stopped ? '✘' : '✔'} ${verdict}`)}`);
+    if (reach === 'person' || reach === 'shop by person') parts.push(arrow(3), this.paint('person', 'person'));
+    if (reach === 'shop') parts.push(arrow(15));
+    if (reach === 'shop by person') parts.push(arrow(3));
+    if (!stopped) parts.push(this.paint('shop', 'world'));
+    parts.push(`  ${this.paint(stopped ? 'stop' : 'shop', `${stopped ? '✘' : '✔'} ${outcome}`)}`);
     await this.draw(parts, 140);
   }
 
   /** A call on its way to a person, who has not answered yet. */
-  async trackToPerson(verdict: string): Promise<void> {
+  async trackToPerson(outcome: string): Promise<void> {
     const arrow = this.paint('dim', ' ━━━▶ ');
     await this.draw(
-      [this.paint('agent', 'agent'), arrow, this.paint('gate', 'gate'), arrow, this.paint('person', `person  … ${verdict}`)], 140,
+      [this.paint('agent', 'agent'), arrow, this.paint('gate', 'gate'), arrow, this.paint('person', `person  … ${outcome}`)], 140,
     );
   }
 

@@ -1,8 +1,8 @@
 import { FirstSchema } from './shared/first-schema.js';
 
 /**
- * Why: agents, their tokens, capabilities, grants with their limits, and stops: what the gate decides over. Free objects are json, not
- * jsonb, so that they come back as they were given. No foreign keys: the chain's head is an agent's point of order, and plans
+ * Why: agents, their tokens and keys, capabilities, grants with their limits, and stops: what the gate decides over. Free objects are
+ * json, not jsonb, so that they come back as they were given. No foreign keys: the chain's head is an agent's point of order, and plans
  * cached while the referenced tables were empty cost the hot path more than half of its speed.
  */
 export class CreateAgentsAndGrants20261121000300 extends FirstSchema {
@@ -53,6 +53,22 @@ const AGENTS = [
     primary key (organization_id, id)
   )`,
   `create index setup_tokens_by_hash on setup_tokens (token_hash)`,
+  // epoch: the agent's when the key was made; raised, it ends the key without a write to its row.
+  `create table agent_keys (
+    organization_id text collate "C" not null,
+    id              text collate "C" not null,
+    agent_id        text collate "C" not null,
+    name            text not null,
+    secret_hash     text collate "C" not null check (secret_hash ~ '^[0-9a-f]{64}$'),
+    epoch           bigint not null,
+    created_by      text collate "C" not null,
+    created_at      timestamptz(3) not null,
+    expires_at      timestamptz(3),
+    primary key (organization_id, id)
+  )`,
+  // A key names its organization only by being found.
+  `create index agent_keys_by_hash on agent_keys (secret_hash)`,
+  `create index agent_keys_of_agent on agent_keys (organization_id, agent_id, id)`,
 ];
 
 const CAPABILITIES = [
@@ -99,7 +115,7 @@ const CAPABILITIES = [
   `create unique index capability_grants_one_active_of_team on capability_grants (organization_id, team_id, capability)
    where revoked_at is null and team_id is not null`,
   // With the agent in it, either index finds the one grant that the gate asks for: before a table's first statistics the
-  // planner cannot tell them apart, and would read all holders of a capability for one of them.
+  // planner cannot distinguish them, and would read all holders of a capability for one of them.
   `create index capability_grants_holders on capability_grants (organization_id, capability, agent_id)
    where revoked_at is null`,
 ];

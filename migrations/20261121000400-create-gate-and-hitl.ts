@@ -6,7 +6,7 @@ import { HITL_REQUESTS } from './gate-and-hitl/requests.js';
 import { FirstSchema } from './shared/first-schema.js';
 
 /**
- * Why: executions, the requests that people decide, what is told of both, and the set-based half of the gate. `input` and `context`
+ * Why: executions, the requests that people decide, the events of both, and the set-based half of the gate. `input` and `context`
  * are the canonical text (RFC 8785): what a person approved is exactly these bytes, and exactly these bytes run.
  */
 export class CreateGateAndHitl20261121000400 extends FirstSchema {

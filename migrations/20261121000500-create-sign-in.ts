@@ -117,7 +117,7 @@ const INVITATIONS = [
   `create index invitations_open on invitations (email_folded) where accepted_at is null and voided_at is null`,
 ];
 
-/** Of whom a row is, only its digest tells. What may be used once gets a row when it is used, so that asking costs none. */
+/** A row names its subject by a digest alone. A value that is good once gets its row when it is used, so that handing it out costs none. */
 const GUARDS = [
   `create table sign_in_slowdowns (
     subject text collate "C" primary key,

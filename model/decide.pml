@@ -7,13 +7,13 @@
  *
  * Guards, to be taken out:
  *   NO_HEAD_LOCK  the head's lock, and the row's behind it      NO_CAS    status and version compared by the write
- *   NO_CLOCK      the window compared by the write              NO_SWEEP  the sweep
+ *   NO_CLOCK      the window compared by the write              NO_EXPIRY  expiry
  *   NO_ASKING     the gate asked again before an approval       NO_VERSION  the digest that a decision names
  *   NO_RANK       the level at which somebody decides           NO_MILDER   the timeout action made milder where time may not approve
  */
 
 mtype = { pending, escalated, approved, rejected, timed_out, cancelled };
-mtype = { none, approve, reject, escalate, cancel, edit, trigger, sweep, withdraw, tighten, deactivate };
+mtype = { none, approve, reject, escalate, cancel, edit, trigger, expiry, withdraw, tighten, deactivate };
 /* The timeout's action (any at any time: more than one grant has), and what the gate says of the action now. */
 mtype = { on_reject, on_approve, on_escalate };
 mtype = { allows, asks_admins, refuses };
@@ -57,12 +57,12 @@ byte finals;
 bit queued;
 bit votes_for;
 
-/* How many commands may still come, of any kind and from anybody; the sweep is none. */
+/* How many commands may still come, of any kind and from anybody; expiry is none. */
 #ifndef COMMANDS
 #define COMMANDS 5
 #endif
 byte left = COMMANDS;
-bit swept_in_vain;      /* a server died in the middle of a sweep, once */
+bit expired_in_vain;      /* a server died in the middle of an expiry, once */
 
 #define is_open(s) (s == pending || s == escalated)
 #define counted(v, l) (((v & MEMBER) && l == 0) + ((v & ADMIN) / ADMIN) + ((v & OTHER_ADMIN) / OTHER_ADMIN))
@@ -99,7 +99,7 @@ bit swept_in_vain;      /* a server died in the middle of a sweep, once */
 #ifdef NO_MILDER
 #define BY_TIME_ALONE true
 #else
-#define BY_TIME_ALONE (command == sweep && !forced && !quorum && !seen_version)
+#define BY_TIME_ALONE (command == expiry && !forced && !quorum && !seen_version)
 #endif
 #ifdef NO_VERSION
 #define NAMED true
@@ -156,7 +156,7 @@ inline approve_or_vote() {
 /* The window's end, or a hand that pulls the trigger, by the action that may be applied. */
 inline time_out() {
   if
-  :: command == sweep -> CLAIM(7, window_over)
+  :: command == expiry -> CLAIM(7, window_over)
   :: else -> skip
   fi;
   if
@@ -164,7 +164,7 @@ inline time_out() {
      if
      :: SEEN_GATE == allows ->
         CLAIM(6, gate == allows);
-        CLAIM(8, !forced && !quorum && !version && command == sweep);
+        CLAIM(8, !forced && !quorum && !version && command == expiry);
         end_as(approved)
      :: else -> end_as(cancelled)
      fi
@@ -206,8 +206,8 @@ proctype Server() {
        :: command = tighten
        :: command = deactivate
        fi
-#ifndef NO_SWEEP
-    :: HEAD_FREE && is_open(status) && window_over -> command = sweep
+#ifndef NO_EXPIRY
+    :: HEAD_FREE && is_open(status) && window_over -> command = expiry
 #endif
     :: !is_open(status) -> break
     fi;
@@ -220,7 +220,7 @@ proctype Server() {
        :: who = ADMIN
        :: who = OTHER_ADMIN
        fi
-    :: command == sweep || command == trigger ->
+    :: command == expiry || command == trigger ->
        if
        :: timeout_action = on_reject       /* on_notify_only ends it alike */
        :: timeout_action = on_approve
@@ -235,9 +235,9 @@ proctype Server() {
     fi
   };
   if
-  /* The server dies: rolled back. A command that was lost may come again; the sweep always does. */
-  :: d_step { command != sweep -> LET_GO; forget() }
-  :: d_step { command == sweep && !swept_in_vain -> swept_in_vain = 1; LET_GO; forget() }
+  /* The server dies: rolled back. A command that was lost may come again; expiry always does. */
+  :: d_step { command != expiry -> LET_GO; forget() }
+  :: d_step { command == expiry && !expired_in_vain -> expired_in_vain = 1; LET_GO; forget() }
   :: d_step {
     if
     :: command == withdraw -> gate = refuses
@@ -248,7 +248,7 @@ proctype Server() {
        :: is_open(seen_status) && UNCHANGED -> end_as(cancelled)
        :: else -> skip
        fi
-    :: command == sweep || command == trigger ->
+    :: command == expiry || command == trigger ->
        if
        :: is_open(seen_status) && UNCHANGED && (command == trigger || seen_over) -> time_out()
        :: else -> skip                                                        /* somebody was first */

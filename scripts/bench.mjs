@@ -2,5 +2,5 @@
 // `npm run bench -- wake`: how soon those who wait learn of a decision.
 import { prepareOrExit } from './prepare.mjs';
 
-prepareOrExit();
+prepareOrExit({ development: true });
 await import(process.argv[2] === 'wake' ? '../dist/bench/wake.js' : '../dist/bench/main.js');

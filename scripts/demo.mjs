@@ -1,4 +1,4 @@
-// npm run demo: makes ready what is missing, then tells the story (demo/main.ts) in this very process.
+// npm run demo: makes ready what is missing, then runs demo/main.ts in this very process.
 import { prepareOrExit } from './prepare.mjs';
 
 prepareOrExit();

@@ -3,7 +3,7 @@
 // Ends with 0 when nothing of them is left, 1 when something is, 2 without PostgreSQL's programs.
 //
 // Of the data folder, the write-ahead log (pg_wal) and the server's log are left out: both hold what was, until they rotate
-// (docs/operations.md). Before the story every column is told not to compress, so that a text that is there can be found; and that it
+// (docs/operations.md). Before the check every column is set not to compress, so that a text that is there can be found; and that it
 // can be found is shown before anything is erased.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,9 +13,9 @@ import { dumpOf, query } from './test/own-cluster.mjs';
 
 const LEFT_OUT = new Set(['pg_wal', 'log']);
 
-await onOwnCluster(story);
+await onOwnCluster(check);
 
-async function story({ binaries, dataDir, stop }) {
+async function check({ binaries, dataDir, stop }) {
   const { startServer } = await import('../dist/proofs/test/support/servers/server.js');
   const { NAMES, SIGN_IN, STORY_ENVIRONMENT, theyAreErased, theyWereHere } =
     await import('../dist/proofs/test/support/erasure/erased-story.js');
@@ -70,8 +70,8 @@ function report(when, texts, dump, dataDir, archive) {
   for (const file of files) {
     const content = readFileSync(file);
     bytes += content.length;
-    const held = texts.filter((text) => content.includes(text, 0, 'utf8'));
-    for (const text of held) found.set(text, [...(found.get(text) ?? []), file.slice(dataDir.length + 1)]);
+    const present = texts.filter((text) => content.includes(text, 0, 'utf8'));
+    for (const text of present) found.set(text, [...(found.get(text) ?? []), file.slice(dataDir.length + 1)]);
   }
   process.stdout.write(`${when}: ${inDump.length} of ${texts.length} texts in the dump (${dump.length} characters)`
     + `${tables.size === 0 ? '' : `, in ${[...tables].sort().join(', ')}`}\n`

@@ -2,15 +2,12 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import process from 'node:process';
+import { prepareOrExit } from './prepare.mjs';
 
 const PAGE = new URL('../docs/events.md', import.meta.url);
 const CATALOGUE = new URL('../dist/src/domain/audit/catalogue/audit-events.js', import.meta.url);
 
-if (!existsSync(CATALOGUE)) {
-  console.error('There is no build to read the catalogue from. Run `npm run build` first.');
-  process.exit(1);
-}
-
+prepareOrExit();
 const { EVENTS } = await import(CATALOGUE.href);
 const page = pageOf(EVENTS);
 

@@ -2,7 +2,10 @@
 // Style (ESLint, and oxlint for what needs types), layers (dependency-cruiser), structure (checks of our own on the syntax tree).
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { CHECKS } from './lint/checks.mjs';
+import { prepareOrExit } from './prepare.mjs';
+
+prepareOrExit({ development: true, build: false });
+const { CHECKS } = await import('./lint/checks.mjs');
 
 const { values } = parseArgs({
   options: {

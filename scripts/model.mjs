@@ -30,7 +30,7 @@ const MUTATIONS = [
   { model: 'decide', without: ['NO_VERSION'], finds: 4 },
   { model: 'decide', without: ['NO_ASKING'], finds: 6 },
   { model: 'decide', without: ['NO_MILDER'], finds: 8 },
-  { model: 'decide', without: ['NO_SWEEP'], finds: 'ends' },
+  { model: 'decide', without: ['NO_EXPIRY'], finds: 'ends' },
   { model: 'run', without: ['NO_HEAD_LOCK'], finds: 3 },
   { model: 'run', without: ['NO_HEAD_LOCK', 'NO_EXEC_CAS'], finds: 1 },
   { model: 'run', without: ['NO_HEAD_LOCK', 'NO_EXEC_CAS'], finds: 6 },
@@ -76,7 +76,7 @@ function claimsOf(model) {
   return new Map([...text.matchAll(/^\/\* claim (\d+): (.+) \*\/$/gm)].map(([, number, words]) => [Number(number), words]));
 }
 
-// Races need two commands and the sweep; a third lets an edit or a withdrawal come before. More only takes longer.
+// Races need two commands and expiry; a third lets an edit or a withdrawal come before. More only takes longer.
 function definesOf({ model, without, finds, holds, options }) {
   const only = [finds, holds].find((one) => typeof one === 'number');
   return [...without, ...(options ?? (model === 'decide' ? ['COMMANDS=3'] : [])), ...(only === undefined ? [] : [`ONLY=${only}`])];
@@ -110,7 +110,7 @@ async function check({ model, defines, live, whole, finds }, index) {
   const run = live ? ['-a', '-f'] : typeof finds === 'number' ? ['-E'] : [];
   const said = await tool('./pan', ['-m1000000', ...run], cwd);
   rmSync(cwd, { recursive: true, force: true });
-  return verdictOf(said);
+  return resultOf(said);
 }
 
 function tool(name, args, cwd) {
@@ -124,7 +124,7 @@ function tool(name, args, cwd) {
 }
 
 /** What a search says: how many states it saw, all of them or not, and what it found. */
-function verdictOf(said) {
+function resultOf(said) {
   const states = Number(/^\s*(\d+) states, stored/m.exec(said)?.[1] ?? 0);
   const depth = Number(/\(at depth (\d+)\)/.exec(said)?.[1] ?? 0);
   const claim = /assertion violated\s+!\((\d+)\)/.exec(said)?.[1];
@@ -146,14 +146,14 @@ function report() {
     lines.push(`${ok ? 'ok   ' : 'WRONG'}  ${cells.join('  ')}`);
   };
   const counted = (number) => number.toLocaleString('en').padStart(10);
-  lines.push('', 'claim → states, all of them → verdict');
+  lines.push('', 'claim → states, all of them → result');
   results.forEach((result, index) => {
     const job = jobs[index];
     if (!job.whole) return;
     const holds = result.found === undefined && result.complete;
     const words = job.ends ? [job.ends] : [...[...claims.get(job.model)].map(([number, text]) => `${number} ${text}`), 'no deadlock'];
-    const verdict = holds ? 'holds' : `BROKEN: ${foundIn(job.model, result)}`;
-    for (const claim of words) row(holds, job.model.padEnd(6), claim.padEnd(82), counted(result.states), verdict);
+    const outcome = holds ? 'holds' : `BROKEN: ${foundIn(job.model, result)}`;
+    for (const claim of words) row(holds, job.model.padEnd(6), claim.padEnd(82), counted(result.states), outcome);
     if (job.ends === undefined) {
       row(result.unreached.length === 0, job.model.padEnd(6), 'every step of the model happens'.padEnd(82), counted(result.states),
         result.unreached.length === 0 ? 'holds' : `never: ${result.unreached.join('; ')}`);

@@ -2,15 +2,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import process from 'node:process';
+import { prepareOrExit } from './prepare.mjs';
 
 const FILE = new URL('../openapi.json', import.meta.url);
 const BUILT = new URL('../dist/src/', import.meta.url);
 
-if (!existsSync(new URL('app.module.js', BUILT))) {
-  console.error('There is no build to read the routes from. Run `npm run build` first.');
-  process.exit(1);
-}
-
+prepareOrExit();
 const { NestFactory } = await import('@nestjs/core');
 const { AppModule } = await import(new URL('app.module.js', BUILT).href);
 const { buildOpenApi } = await import(new URL('platform/http/openapi/openapi.js', BUILT).href);

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import process from 'node:process';
+import { prepareOrExit } from './prepare.mjs';
 
 const PAGE = new URL('../docs/permissions.md', import.meta.url);
 const TABLE = new URL('../dist/src/domain/access/access.js', import.meta.url);
@@ -10,14 +11,10 @@ const ROUTES = new URL('../openapi.json', import.meta.url);
 
 /** In the order of the columns. `anonymous` has none: a key that names it is open to everyone. */
 const KINDS = ['root', 'owner', 'admin', 'member', 'viewer', 'agent', 'internal'];
-/** Deeds that change nothing. */
+/** Verbs that change nothing. */
 const READING = /^(read|verify|proof|export|stats)/;
 
-if (!existsSync(TABLE)) {
-  console.error('There is no build to read the access table from. Run `npm run build` first.');
-  process.exit(1);
-}
-
+prepareOrExit();
 const { ACCESS } = await import(TABLE.href);
 const { paths } = JSON.parse(await readFile(ROUTES, 'utf8'));
 const page = pageOf(ACCESS, routesByKey(paths));
@@ -61,10 +58,11 @@ function pageOf(access, routes) {
     'key; the server does not start with one that names none. `test/contract/http/permission-matrix.test.ts` calls every route as every',
     'kind of caller and compares the answers with this table.',
     '',
-    'People come by personal keys, and stand in the column of the role that they have at that moment. What is an agent\'s own: itself,',
-    'its grants, executions and requests. What is a person\'s own: their account and keys, the audit entries that they made or that',
-    'are about them, and the requests of agents that are theirs or their team\'s. Rules finer than this table (rank between people,',
-    'separation of duties, levels of escalation) are answered by the routes themselves, with codes of their own.',
+    'People come by personal keys, and stand in the column of the role that they have at that moment; agents come by tokens and',
+    'keys. What is an agent\'s own: itself, its keys, grants, executions and requests. What is a person\'s own: their account and',
+    'keys, the audit entries that they made or that are about them, and the requests of agents that are theirs or their team\'s.',
+    'Rules finer than this table (rank between people, separation of duties, levels of escalation) are answered by the routes',
+    'themselves, with codes of their own.',
     '',
     '## At a glance',
     '',
@@ -88,21 +86,22 @@ function pageOf(access, routes) {
     '',
     '## Notes',
     '',
-    ...keys.flatMap(([key, { hot, late }]) => [
-      ...(hot ? [`- \`${key}\`: the guard checks an agent's token alone; agent, epoch and grant are judged where the call commits.`] : []),
+    ...keys.flatMap(([key, { hot, late, onlyBy }]) => [
+      ...(hot ? [`- \`${key}\`: the guard looks at the agent's token or key alone; agent, epoch and grant are judged by the commit.`] : []),
       ...(late ? [`- \`${key}\`: also takes an agent's token that has just expired, within \`AGENT_REFRESH_WINDOW\`.`] : []),
+      ...(onlyBy ? [`- \`${key}\`: of an agent's credentials the ${onlyBy.credential} alone, else 403.`] : []),
     ]),
     '',
   ].join('\n');
 }
 
-/** Keys by what stands before their point. One whose deed is a change may have a route that only reads, too. */
+/** Keys by their area, the part before the point. A key whose verb is a change may have a route that only reads, too. */
 function areasOf(keys, routes) {
   const areas = new Map();
   for (const [key, permission] of keys) {
     if (permission.who.anonymous) continue;
-    const [area, deed] = key.split('.');
-    const changes = !READING.test(deed);
+    const [area, verb] = key.split('.');
+    const changes = !READING.test(verb);
     const reads = !changes || routes.get(key)?.some((route) => route.startsWith('GET '));
     areas.set(area, [...(areas.get(area) ?? []), { reads, changes, ...permission }]);
   }

@@ -23,7 +23,7 @@ if (found.length === 0) {
   refuse(`no PostgreSQL ${wanted ?? '15 or newer'} is installed here (Debian: apt-get install postgresql${wanted ? `-${wanted}` : ''})`
     + '; POSTGRES_BIN names the folder of one that is elsewhere');
 }
-prepareOrExit();
+prepareOrExit({ development: true });
 for (const one of found) process.exitCode = Math.max(process.exitCode ?? 0, await tried(one));
 
 async function tried({ bin, version }) {

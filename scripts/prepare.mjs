@@ -7,62 +7,59 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { install, missingPackages, PrepareError } from './prepare/packages.mjs';
 
+export { PrepareError };
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
+const FOLDERS = ['src', 'migrations', 'bench', 'demo'];
 const VERIFIER = ['verify.mjs', 'pack.mjs', 'page.html', 'page.css', 'page.js'].map((name) => join('verifier', name));
-const SOURCES = ['src', 'migrations', 'bench', 'demo', ...VERIFIER, 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
+const TRANSPILER = ['transpile.mjs', 'swc-options.mjs'].map((name) => join('scripts', 'prepare', name));
+const SOURCES = [...FOLDERS, ...VERIFIER, ...TRANSPILER, 'package-lock.json'];
 const MAIN = join(root, 'dist', 'src', 'main.js');
 const STAMP = join(root, 'dist', 'build-stamp.json');
 const LOCK = join(root, 'dist', 'prepare.lock');
 
-/** The message is for the person at the keyboard; nothing else is shown. */
-export class PrepareError extends Error {}
+const sayOnStderr = (line) => process.stderr.write(`${line}\n`);
 
-/** Installs what is missing and builds what is stale. Cheap when there is nothing to do. */
-export function prepare({ say = (line) => process.stderr.write(`${line}\n`) } = {}) {
+/**
+ * Installs what is missing and builds what is stale. Cheap when there is nothing to do.
+ * @param {{ development?: boolean, build?: boolean, say?: (line: string) => void }} wanted `development`: with the packages that lint,
+ *   type-check and test; without `build` only the packages
+ * @returns {boolean} whether there was something to do
+ */
+export function prepare({ development = false, build = true, say = sayOnStderr } = {}) {
   checkNode();
-  if (!isInstalled() || staleBuild()) locked(say, () => work(say));
+  const state = () => {
+    const stale = build ? staleBuild() : undefined;
+    return { stale, missing: missingPackages(root, { development, build: stale !== undefined }) };
+  };
+  const isReady = ({ stale, missing }) => stale === undefined && missing.length === 0;
+  if (isReady(state())) return false;
+  // What another process did meanwhile is not done again.
+  locked(say, () => {
+    const { stale, missing } = state();
+    if (missing.length > 0) {
+      step(say, `Installing ${missing.length} packages (npm; usually ${missing.length > 300 ? 60 : 20} s, on a slow line longer)`,
+        () => install(root, { development, missing }));
+    }
+    if (stale) step(say, 'Building (usually 2 s)', () => buildFrom(stale));
+  });
+  return true;
 }
 
-function work(say) {
-  const stale = staleBuild();
-  if (!isInstalled()) install(say);
-  if (stale) build(say, stale);
+/** A line when a step begins, since it takes a while, and one when it is done. npm shows its own progress on a terminal. */
+function step(say, what, action) {
+  say(`${what} …`);
+  const began = performance.now();
+  action();
+  say(`  done in ${((performance.now() - began) / 1000).toFixed(1)} s`);
 }
 
 function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return;
   throw new PrepareError(`Node.js 20.19 or newer is needed; this is ${process.versions.node}.`);
-}
-
-/**
- * Compares the lock file with npm's own record of what it put into node_modules, and looks whether that is still there.
- * Where there are sources (not in an image), the tools that build and test them count too.
- */
-export function isInstalled({ forBuild = existsSync(join(root, 'src')) } = {}) {
-  const record = join(root, 'node_modules', '.package-lock.json');
-  if (!existsSync(record)) return false;
-  const wanted = readJson(join(root, 'package-lock.json')).packages;
-  const present = readJson(record).packages ?? {};
-  for (const [path, entry] of Object.entries(wanted)) {
-    // Optional ones may rightly be missing (other platforms); linked ones are folders of this checkout.
-    if (!path.startsWith('node_modules/') || entry.optional || entry.devOptional || entry.link) continue;
-    if (entry.dev && !forBuild) continue;
-    if (present[path]?.version !== entry.version || !existsSync(join(root, path))) return false;
-  }
-  return true;
-}
-
-function install(say) {
-  say('Installing packages (npm ci) …');
-  // The tools that build are development packages, which npm leaves out where NODE_ENV is production.
-  const npm = spawnSync('npm', ['ci', '--include=dev', '--include=optional', '--no-fund', '--no-audit', '--loglevel=error'], {
-    cwd: root, stdio: ['ignore', 2, 2],
-  });
-  if (npm.error) throw new PrepareError(`npm could not be run: ${npm.error.message}`);
-  if (npm.status !== 0) throw new PrepareError('npm ci failed; its messages are above.');
 }
 
 /** The state of the sources to build, or undefined where the build is theirs. */
@@ -93,30 +90,27 @@ function listFiles(path) {
   return path.endsWith('.test.ts') ? [] : [{ path: relative(root, path), size: stat.size, mtimeMs: stat.mtimeMs }];
 }
 
-/** `state` was read before the compiler ran: a source that changes meanwhile makes the next build. */
-function build(say, state) {
-  say('Building …');
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const tsc = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--pretty', 'false'], {
-    cwd: root, stdio: ['ignore', 2, 2],
-  });
-  if (tsc.status !== 0) throw new PrepareError('The build failed; the compiler\'s messages are above.');
-  for (const folder of ['src', 'migrations', 'bench', 'demo']) removeOrphans(join(root, 'dist', folder));
+/** `state` was read before the transpiler ran: a source that changes meanwhile makes the next build. */
+function buildFrom(state) {
+  transpile('dist', FOLDERS);
+  for (const folder of FOLDERS) removeOrphans(join(root, 'dist', folder));
   packVerifier();
   writeStamp(state);
 }
 
-/** Compiles the proofs, and what they share with tests, beside the product, never into it; the compiler knows by itself what is stale. */
-function compileProofs(say = (line) => process.stderr.write(`${line}\n`)) {
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+/** The proofs, and what they share with tests, beside the product, never into it. */
+function buildProofs(say) {
   // One at a time: two would write the same files.
   locked(say, () => {
-    const tsc = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.proofs.json', '--pretty', 'false'], {
-      cwd: root, stdio: ['ignore', 2, 2],
-    });
-    if (tsc.status !== 0) throw new PrepareError('The proofs do not compile; the messages are above.');
+    transpile(join('dist', 'proofs'), [join('test', 'proofs'), join('test', 'support'), ...FOLDERS]);
     removeOrphans(join(root, 'dist', 'proofs'), join(root, 'dist', 'proofs'));
   });
+}
+
+function transpile(outDir, folders) {
+  const script = join(root, 'scripts', 'prepare', 'transpile.mjs');
+  const done = spawnSync(process.execPath, [script, root, outDir, ...folders], { stdio: ['ignore', 2, 2] });
+  if (done.status !== 0) throw new PrepareError('The build failed; the transpiler\'s messages are above.');
 }
 
 /** The stand-alone verifier as one page: dist/verifier.html. */
@@ -195,14 +189,18 @@ function digest(parts) {
   return hash.digest('hex');
 }
 
-/** Runs the steps of a script and turns what they refuse into a line and an exit code. */
-export function prepareOrExit({ proofs = false } = {}) {
+/**
+ * As `prepare`, and turns what is refused into a line and an exit code.
+ * @param {{ development?: boolean, build?: boolean, proofs?: boolean }} wanted `proofs`: those built, too
+ */
+export function prepareOrExit({ proofs = false, development = proofs, build = true } = {}) {
   try {
-    prepare();
-    if (proofs) compileProofs();
+    const hadToDo = prepare({ development, build });
+    if (proofs) buildProofs(sayOnStderr);
+    return hadToDo;
   } catch (error) {
     if (!(error instanceof PrepareError)) throw error;
     process.stderr.write(`${error.message}\n`);
-    process.exit(1);
+    return process.exit(1);
   }
 }

@@ -40,8 +40,8 @@ async function provedOf(chosen, { atLength = false } = {}) {
   if (!atLength) return inJest([...tests, ...(proofs.length === 0 ? [] : SHORT_FORMS)], proofs);
   let code = tests.length === 0 ? 0 : await inJest(tests);
   for (const proof of await proofsOf(proofs)) {
-    const held = await proveAtLength(proof, { seed: whole('seed'), count: whole('count') });
-    if (!held) code = 1;
+    const isProven = await proveAtLength(proof, { seed: whole('seed'), count: whole('count') });
+    if (!isProven) code = 1;
   }
   return code;
 }

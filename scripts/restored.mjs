@@ -8,9 +8,9 @@ import pg from 'pg';
 import { onOwnCluster } from './test/on-own-cluster.mjs';
 import { dumpOf, query } from './test/own-cluster.mjs';
 
-await onOwnCluster(story);
+await onOwnCluster(check);
 
-async function story({ binaries, folder, superuserUrl }) {
+async function check({ binaries, folder, superuserUrl }) {
   const support = (name) => import(`../dist/proofs/test/support/${name}.js`);
   const [{ bigLog, SEED }, { falseAlarm, instance }, { loggedLog }, { ENTRIES }, { aged, archiveFolder, swept }] = await Promise.all(
     ['tampering/big-log', 'tampering/instance', 'tampering/logged-log', 'tampering/kinds/entries', 'retention/retention'].map(support));

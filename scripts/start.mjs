@@ -2,7 +2,8 @@
 // and its exit code is ours.
 import { prepareOrExit } from './prepare.mjs';
 
-prepareOrExit();
+// On a database that is there already a start takes a second or two; who has just installed is told why this one takes longer.
+if (prepareOrExit()) process.stderr.write('Starting (the first time usually 6 s, since a database is made) …\n');
 if (process.env.npm_lifecycle_event === 'start') endWithParent();
 await import('../dist/src/main.js');
 

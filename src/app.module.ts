@@ -1,13 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { AgentsModule } from './modules/agents/agents.module.js';
-import { AnchorsModule } from './modules/audit/anchors/anchors.module.js';
 import { AuditRoutesModule } from './modules/audit/audit-routes.module.js';
 import { AuditModule } from './modules/audit/audit.module.js';
-import { ExportsModule } from './modules/audit/exports/exports.module.js';
-import { RetentionModule } from './modules/audit/retention/retention.module.js';
-import { CheckpointsModule } from './modules/audit/checkpoints/checkpoints.module.js';
-import { VerificationModule } from './modules/audit/verification/verification.module.js';
 import { CapabilitiesModule } from './modules/capabilities/capabilities.module.js';
 import { CommercialModule } from './modules/commercial/commercial.module.js';
 import { ExecutionsModule } from './modules/executions/executions.module.js';
@@ -30,8 +25,7 @@ export class AppModule {
         PlatformModule.forRoot(config, logger),
         // The gate's routes come first: Express looks through them in this order, and most calls are the gate's.
         GateModule, OrganizationsModule, TeamsModule, CapabilitiesModule, AgentsModule, ExecutionsModule, HitlModule, LifecycleModule,
-        AuditModule, CheckpointsModule, AnchorsModule, VerificationModule, ExportsModule, RetentionModule, PrivacyModule, AuditRoutesModule,
-        SignInModule, CommercialModule,
+        AuditModule, PrivacyModule, AuditRoutesModule, SignInModule, CommercialModule,
       ],
     };
   }

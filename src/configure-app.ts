@@ -75,9 +75,9 @@ function crossOrigin(origins: readonly string[]): RequestHandler {
     credentials: true,
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: [
-      'Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-API-Key', 'X-Request-Id', 'traceparent',
+      'Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'Prefer', 'X-API-Key', 'X-Request-Id', 'traceparent',
     ],
-    exposedHeaders: ['Idempotent-Replayed', 'Link', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
+    exposedHeaders: ['Idempotent-Replayed', 'Link', 'Preference-Applied', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
     maxAge: 600,
   }) as RequestHandler;
 }

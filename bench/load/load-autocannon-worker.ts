@@ -1,4 +1,4 @@
-// Runs one stretch of load and tells its figures to the parent process.
+// Runs one stretch of load and sends its figures to the parent process.
 import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import type { LoadOrder, LoadResult } from './load-generator.js';

@@ -1,4 +1,4 @@
-// Sends POSTs at fixed moments and tells its figures to the parent process.
+// Sends POSTs at fixed moments and sends its figures to the parent process.
 import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
 import { atFixedMoments, type OpenLoopOrder, type OpenLoopResult, percentile, type TimedCall } from './open-loop.js';

@@ -50,8 +50,8 @@ export function startOpenLoop(workFolder: string, order: OpenLoopOrder): OpenLoo
   worker.once('exit', (code) => ended(new Error(`the open-loop load ended with ${code}`)));
   const message = <Message>(kind: string) =>
     new Promise<Message>((done) => {
-      worker.on('message', (told: { kind: string; value: Message }) => {
-        if (told.kind === kind) done(told.value);
+      worker.on('message', (sent: { kind: string; value: Message }) => {
+        if (sent.kind === kind) done(sent.value);
       });
     });
   const result = Promise.race([message<OpenLoopResult>('result'), end]);

@@ -1,4 +1,4 @@
-// One of the processes of the append study: appends batches by the engine, or inserts the same rows into the bare twin, as told.
+// One of the processes of the append study: appends batches by the engine, or inserts the same rows into the bare twin, as ordered.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { agentChain, type ChainRef } from '../../src/domain/audit/entry/chain.js';

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newId } from '../../src/domain/ids.js';
 import { type AuditFilter, type Selection, selectionOf } from '../../src/modules/audit/query/entry-selection.js';
-import { IN_ORDER } from '../../src/modules/audit/query/index-scans.query.js';
+import { IN_ORDER } from '../../src/modules/audit/query/entry-page.query.js';
 import { pageOfEntries, type Wanted } from '../../src/modules/audit/query/entry-page.query.js';
 import { capabilityOf, type FilledLog, fillLog, RARE_CAPABILITY } from './fill-log.js';
 import type { Options } from '../options.js';
@@ -118,9 +118,9 @@ async function plansOf(database: StudyContext['stage']['database'], wanted: Want
   const plans: string[] = [];
   await database.query(`begin; ${IN_ORDER}`);
   await pageOfEntries(async (sql, parameters) => {
-    const { rows } = await database.query<Record<'QUERY PLAN', string>>(`explain (analyze, buffers) ${sql}`, parameters);
+    const { rows } = await database.query<Record<'QUERY PLAN', string>>(`explain (analyze, buffers) ${sql}`, [...parameters]);
     plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
-    return (await database.query<Record<string, unknown>>(sql, parameters)).rows;
+    return (await database.query<Record<string, unknown>>(sql, [...parameters])).rows;
   }, wanted, { limit: PAGE, offset: 0 }, COUNTED);
   await database.query('commit');
   return plans;

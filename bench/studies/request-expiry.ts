@@ -170,11 +170,11 @@ async function untilEnded({ database }: Stage, at: number): Promise<number> {
 }
 
 async function check({ database }: Stage, due: number): Promise<void> {
-  const { rows } = await database.query<{ ended: number; told: number }>(
+  const { rows } = await database.query<{ ended: number; recorded: number }>(
     `select (select count(*)::integer from hitl_requests where nonce = 'sweep' and status = 'timed_out') as ended,
-       (select count(*)::integer from audit_entries where event = 'hitl.timed_out') as told`);
-  const { ended, told } = rows[0]!;
-  if (ended !== due || told !== due) throw new Error(`sweep: ${ended} of ${due} ended, with ${told} entries`);
+       (select count(*)::integer from audit_entries where event = 'hitl.timed_out') as recorded`);
+  const { ended, recorded } = rows[0]!;
+  if (ended !== due || recorded !== due) throw new Error(`sweep: ${ended} of ${due} ended, with ${recorded} entries`);
 }
 
 export const sweepStudy: Study = {

@@ -27,13 +27,13 @@ export const verifyStudy: Study = {
     const count = Math.ceil(options.pairs / 3);
     progress.begin('verifying', (count + 1) * SIDES.length);
     for (let round = 0; round <= count; round++) {
-      const told: Partial<Record<VerifyOrder['side'], VerifiedOnce>> = {};
+      const bySide: Partial<Record<VerifyOrder['side'], VerifiedOnce>> = {};
       for (const side of round % 2 === 0 ? SIDES : SIDES.toReversed()) {
         const once = await run({ side, databaseUrl: stage.databaseUrl });
-        told[side] = once;
+        bySide[side] = once;
         progress.step(`${side} ${whole(once.entries / once.seconds)} entries/s`);
       }
-      if (round > 0) rounds.push(told as Round);
+      if (round > 0) rounds.push(bySide as Round);
     }
     return { text: textOf(rounds), values: { figure: 'verify', entries: options.entries, rounds } };
   },

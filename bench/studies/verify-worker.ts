@@ -1,10 +1,10 @@
-// A process that reads the log once, or verifies it once, on two threads, and tells how fast and in how much memory. In a process of
+// A process that reads the log once, or verifies it once, on two threads, and says how fast and in how much memory. In a process of
 // its own, so that what one leaves behind is not counted to the other.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
 import type { EntryRange } from '../../src/domain/audit/integrity/log-source.js';
 import { sqlLogSource } from '../../src/modules/audit/verification/source/log-source.query.js';
-import { snapshotConnection } from '../../src/modules/audit/verification/source/snapshot-connection.js';
+import { openSnapshot } from '../../src/modules/audit/query/snapshots.query.js';
 import { verifyDatabase } from '../../src/modules/audit/verification/verify-database.js';
 
 export interface VerifyOrder {
@@ -28,9 +28,9 @@ async function main({ side, databaseUrl }: VerifyOrder): Promise<VerifiedOnce> {
   let highest = before;
   const sampling = setInterval(() => (highest = Math.max(highest, process.memoryUsage.rss())), SAMPLE_MS);
   const begun = performance.now();
-  const told = side === 'read' ? { entries: await readAll(databaseUrl) } : await verifyAll(databaseUrl);
+  const found = side === 'read' ? { entries: await readAll(databaseUrl) } : await verifyAll(databaseUrl);
   clearInterval(sampling);
-  return { ...told, seconds: (performance.now() - begun) / 1_000, growth: highest - before };
+  return { ...found, seconds: (performance.now() - begun) / 1_000, growth: highest - before };
 }
 
 async function verifyAll(databaseUrl: string): Promise<{ entries: number; verdict: string }> {
@@ -41,9 +41,9 @@ async function verifyAll(databaseUrl: string): Promise<{ entries: number; verdic
 
 /** The same rows by the same driver in the same ranges, on as many threads, and nothing done with them. */
 async function readAll(databaseUrl: string): Promise<number> {
-  const connection = await snapshotConnection(databaseUrl);
+  const connection = await openSnapshot(databaseUrl, 'countersign audit verify');
   const { ranges } = await sqlLogSource(connection.run, 'all').header();
-  await connection.end();
+  await connection.close();
   const shares = Array.from({ length: THREADS }, (_, n) => ranges.filter((_range, at) => at % THREADS === n));
   const counts = await Promise.all(shares.map((share) => new Promise<number>((done, failed) => {
     const worker = new Worker(fileURLToPath(import.meta.url), { workerData: { databaseUrl, ranges: share } });
@@ -54,11 +54,11 @@ async function readAll(databaseUrl: string): Promise<number> {
 }
 
 async function readRanges({ databaseUrl, ranges }: { databaseUrl: string; ranges: readonly EntryRange[] }): Promise<number> {
-  const connection = await snapshotConnection(databaseUrl);
+  const connection = await openSnapshot(databaseUrl, 'countersign audit verify');
   const source = sqlLogSource(connection.run, 'all');
   let entries = 0;
   for (const range of ranges) for await (const batch of source.read(range).entries) entries += batch.length;
-  await connection.end();
+  await connection.close();
   return entries;
 }
 

@@ -2,8 +2,8 @@ import { BY_KEY_ONLY } from '../shared/by-key-only.js';
 
 /**
  * Why: an erasure blanks disclosures and a sweep deletes what it has archived, and nothing else may change the log. Each does so
- * through a function of its own, which opens its door in the triggers (`guards.ts`) for as long as the function runs, or until it
- * fails: then the setting is rolled back with the rest. A `set` clause in its place would need a superuser.
+ * through a function of its own, which the triggers (`guards.ts`) let pass by the setting `countersign.door` for as long as the function
+ * runs, or until it fails: then the setting is rolled back with the rest. A `set` clause instead would need a superuser.
  */
 const OPEN = (door: 'erasure' | 'sweep') => `perform set_config('countersign.door', '${door}', true);`;
 const SHUT = `perform set_config('countersign.door', '', true);`;

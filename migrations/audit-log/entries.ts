@@ -75,7 +75,7 @@ interface HashIndex {
 /**
  * A log of millions is asked by event, agent, person, capability, outcome and time, and by each two of them together: every pair has
  * an index that leads to its entries and to no others, so that a pair that is rare together costs no more than its own entries. Keys
- * are hashes of 64 bits: short, quick to compare, and no other index can take their place by a wrong estimate. Readers compare the
+ * are hashes of 64 bits: short, quick to compare, and no wrong estimate makes the planner use another index instead. Readers compare the
  * texts too.
  */
 const HASH_INDEXES: readonly HashIndex[] = [

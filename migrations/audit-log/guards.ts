@@ -1,13 +1,13 @@
 /**
  * Why: what is written stays as it was written. Triggers refuse every change of the log but two: an erasure blanks disclosures, a
- * sweep deletes what it has archived, each through its door (`doors.ts`). Heads and trees only go forward; of what is signed, a server
- * replaces notes, thins out checkpoints and takes back keys, and does nothing else. Triggers stop accidents and this program; a
- * superuser and the owner of the tables pass them, and are found by verification. No trigger fires on INSERT, and conditions stand in
- * the triggers, so that no function is called for a row that may change: appending pays for a comparison of each head.
+ * sweep deletes what it has archived, each through a function of its own (`doors.ts`). Heads and trees only go forward; of signed
+ * rows, a server replaces notes, thins out checkpoints and takes back keys, and does nothing else. Triggers stop accidents and this
+ * program; a superuser and the owner of the tables pass them, and are found by verification. No trigger fires on INSERT, and conditions
+ * are in the triggers, so that no function is called for a row that may change: appending pays for a comparison of each head.
  */
 const REFUSED = 'execute function audit_is_append_only_v1';
 
-/** The trigger's argument is the door that lets the change pass; without an argument nothing does. */
+/** The trigger's argument is the setting under which a change passes; without an argument none does. */
 const IS_APPEND_ONLY = `
 create function audit_is_append_only_v1() returns trigger language plpgsql as $$
 begin

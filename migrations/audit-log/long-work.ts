@@ -27,7 +27,7 @@ export const LONG_WORK = [
     primary key (organization_id, entry_id)
   )`,
   // The log is verified once a minute for each credential (interface, section 8), on all servers together.
-  `create table audit_verification_turns (
+  `create table audit_verification_rate_limits (
     credential text collate "C" primary key,
     begun_at   timestamptz(3) not null
   )`,

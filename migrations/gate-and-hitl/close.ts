@@ -5,7 +5,7 @@ import { BY_KEY_ONLY } from '../shared/by-key-only.js';
  * with its closing entry and the news of it. An execution may have begun more than once; only the newest beginning closes it.
  *
  * p_closings: [{n, organization_id, id, fence: of the beginning that is closed, and what the row says of its end}]
- * Verdicts: ok; busy (the head is held); lost (somebody else, usually recovery, closed it first or began it again).
+ * Results: ok; busy (the head is locked); lost (recovery, usually, closed the execution first or began it again).
  */
 export const GATE_CLOSE = `
 create function gate_close_v1(
@@ -14,7 +14,7 @@ create function gate_close_v1(
   p_capabilities text[], p_outcomes text[], p_timestamps text[], p_payloads text[], p_disclosures text[]
 ) returns text[] language plpgsql volatile ${BY_KEY_ONLY} as $$
 declare
-  v_verdicts text[];
+  v_results text[];
   v_locked integer[];
   v_closed integer[];
 begin
@@ -36,19 +36,19 @@ begin
   select coalesce(array_agg(closed.n), '{}') into v_closed from closed;
 
   select array_agg(case when n = any (v_closed) then 'ok' when n = any (v_locked) then 'lost' else 'busy' end order by n)
-  into v_verdicts from generate_subscripts(p_organizations, 1) as n;
+  into v_results from generate_subscripts(p_organizations, 1) as n;
 
-  if v_closed = '{}' then return v_verdicts; end if;
+  if v_closed = '{}' then return v_results; end if;
   insert into outbox (organization_id, kind, payload)
   select f.organization_id, f.kind, f.payload
   from json_to_recordset(p_effects) as f(item integer, organization_id text, kind text, payload json)
-  where v_verdicts[f.item] = 'ok';
+  where v_results[f.item] = 'ok';
   perform append_entries_v1(
     array_agg(e.a1 order by e.n), array_agg(e.a2 order by e.n), array_agg(e.a3 order by e.n), array_agg(e.a4 order by e.n),
     array_agg(e.a5 order by e.n), array_agg(e.a6 order by e.n), array_agg(e.a7 order by e.n), array_agg(e.a8 order by e.n),
     array_agg(e.a9 order by e.n), array_agg(e.a10 order by e.n), array_agg(e.a11 order by e.n), '{}', '{}', '{}', '{}')
   from unnest(p_organizations, p_chains, p_ids, p_events, p_agents, p_actors, p_capabilities, p_outcomes, p_timestamps,
               p_payloads, p_disclosures) with ordinality as e(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, n)
-  where v_verdicts[e.n] = 'ok';
-  return v_verdicts;
+  where v_results[e.n] = 'ok';
+  return v_results;
 end $$`;

@@ -5,17 +5,17 @@ import { BY_KEY_ONLY } from '../shared/by-key-only.js';
  * in order, each call over what those before it leave: one that does not count takes those behind it along.
  */
 export const STALE_BEHIND = `
-create function stale_behind_v1(p_verdicts text[], p_usage json) returns text[] language plpgsql immutable as $$
+create function stale_behind_v1(p_results text[], p_usage json) returns text[] language plpgsql immutable as $$
 declare
   counted record;
   v_broken text[] := '{}';
 begin
   for counted in select * from json_to_recordset(p_usage) as x(item integer, "grantId" text) order by x.item loop
-    if p_verdicts[counted.item] <> 'ok' then v_broken := v_broken || counted."grantId";
-    elsif counted."grantId" = any (v_broken) then p_verdicts[counted.item] := 'stale';
+    if p_results[counted.item] <> 'ok' then v_broken := v_broken || counted."grantId";
+    elsif counted."grantId" = any (v_broken) then p_results[counted.item] := 'stale';
     end if;
   end loop;
-  return p_verdicts;
+  return p_results;
 end $$`;
 
 /**
@@ -29,7 +29,8 @@ end $$`;
  * p_requests: [{item, and every column of hitl_requests that is not null}]
  * p_usage: [{item, organizationId, grantId, revision}] of items whose grant has limits: the usage they were decided over
  * p_uses: [{item, organizationId, grantId, executionId, waiting, measure, amount}] what each of these adds
- * Answers one verdict per item: ok; busy (a head, barrier or usage row is held; try again); stale (decide again); late (past its deadline).
+ * Answers one commit result per item: ok; busy (a head, barrier or usage row is locked; try again); stale (decide again);
+ * late (past its deadline).
  */
 export const GATE_COMMIT = `
 create function gate_commit_v1(
@@ -42,7 +43,7 @@ create function gate_commit_v1(
 ) returns text[] language plpgsql volatile ${BY_KEY_ONLY} as $$
 declare
   k record;
-  v_verdicts text[];
+  v_results text[];
   v_open_organizations text[];
   v_locked integer[];
   v_counted text[];
@@ -77,7 +78,7 @@ begin
         or c.usage_revision is distinct from c.counted_revision
         or (c.opens > 0 and c.open_requests + c.opens_so_far > c.cap) then 'stale'
       else 'ok' end order by c.n)
-  into v_verdicts
+  into v_results
   from (select x.*, h.revision as head_revision, h.closed_at, h.open_requests, o.revision as shared_revision,
                (select root_key_hash from instance) as root_key_hash,
                sum(x.opens) over (partition by p_item_agents[x.n] order by x.n) as opens_so_far,
@@ -89,25 +90,25 @@ begin
         left join json_to_recordset(p_usage) as g(item integer, "grantId" text, revision bigint) on g.item = x.n
         left join grant_usage w on w.organization_id = p_item_organizations[x.n] and w.grant_id = g."grantId") c;
 
-  v_verdicts := stale_behind_v1(v_verdicts, p_usage);
+  v_results := stale_behind_v1(v_results, p_usage);
 
   for k in
     select * from json_to_recordset(p_keys) as x(item integer, "organizationId" text, scope text, fingerprint text, "executionId" text)
-    where v_verdicts[x.item] = 'ok' order by x."organizationId", x.scope
+    where v_results[x.item] = 'ok' order by x."organizationId", x.scope
   loop
     insert into idempotency_keys (organization_id, scope, fingerprint, execution_id)
     values (k."organizationId", k.scope, k.fingerprint, k."executionId") on conflict do nothing;
-    if not found then v_verdicts[k.item] := 'stale'; end if;
+    if not found then v_results[k.item] := 'stale'; end if;
   end loop;
   if json_array_length(p_keys) > 0 and json_array_length(p_usage) > 0 then
-    v_verdicts := stale_behind_v1(v_verdicts, p_usage);
+    v_results := stale_behind_v1(v_results, p_usage);
     delete from idempotency_keys i
     using json_to_recordset(p_keys) as x(item integer, "organizationId" text, scope text, "executionId" text)
-    where v_verdicts[x.item] <> 'ok' and i.organization_id = x."organizationId" and i.scope = x.scope and i.execution_id = x."executionId";
+    where v_results[x.item] <> 'ok' and i.organization_id = x."organizationId" and i.scope = x.scope and i.execution_id = x."executionId";
   end if;
 
-  if not 'ok' = any (v_verdicts) then return v_verdicts; end if;
-  v_all_ok := 'ok' = all (v_verdicts);
+  if not 'ok' = any (v_results) then return v_results; end if;
+  v_all_ok := 'ok' = all (v_results);
 
   insert into executions (organization_id, id, agent_id, capability, action, status, effective_mode, flagged, runtime, input, context,
                           reasons, definition, grant_id, grant_version, hitl_request_id, requested_by, reason, audit_id, traceparent,
@@ -121,17 +122,17 @@ begin
          grant_id text, grant_version integer, hitl_request_id text, requested_by text, reason text, audit_id text, traceparent text,
          created_at timestamptz, started_at timestamptz, closed_at timestamptz, duration_ms integer, fence integer,
          lease_seconds double precision)
-  where v_all_ok or v_verdicts[e.item] = 'ok';
+  where v_all_ok or v_results[e.item] = 'ok';
 
   if json_array_length(p_requests) > 0 then
     insert into hitl_requests
     select q.* from json_array_elements(p_requests) as r(content)
     cross join lateral json_populate_record(null::hitl_requests, r.content) as q
-    where v_verdicts[(r.content ->> 'item')::integer] = 'ok';
+    where v_results[(r.content ->> 'item')::integer] = 'ok';
     update audit_heads h set open_requests = h.open_requests + opened.count
     from (select q.organization_id, q.agent_id, count(*)::integer as count
           from json_to_recordset(p_requests) as q(item integer, organization_id text, agent_id text)
-          where v_verdicts[q.item] = 'ok' group by 1, 2) opened
+          where v_results[q.item] = 'ok' group by 1, 2) opened
     where h.organization_id = opened.organization_id and h.chain = opened.agent_id;
   end if;
 
@@ -140,16 +141,16 @@ begin
     select x."organizationId", x."grantId", x.measure, x."executionId", x.amount, x.waiting
     from json_to_recordset(p_uses)
            as x(item integer, "organizationId" text, "grantId" text, "executionId" text, measure text, amount numeric, waiting boolean)
-    where v_verdicts[x.item] = 'ok';
+    where v_results[x.item] = 'ok';
     insert into grant_totals as t (organization_id, grant_id, measure, amount)
     select x."organizationId", x."grantId", x.measure, sum(x.amount)
     from json_to_recordset(p_uses) as x(item integer, "organizationId" text, "grantId" text, measure text, amount numeric)
-    where v_verdicts[x.item] = 'ok' group by 1, 2, 3 order by 1, 2, 3
+    where v_results[x.item] = 'ok' group by 1, 2, 3 order by 1, 2, 3
     on conflict (organization_id, grant_id, measure) do update set amount = t.amount + excluded.amount;
     update grant_usage w set revision = w.revision + 1
     from (select distinct x."organizationId" as organization_id, x."grantId" as grant_id
           from json_to_recordset(p_uses) as x(item integer, "organizationId" text, "grantId" text)
-          where v_verdicts[x.item] = 'ok') used
+          where v_results[x.item] = 'ok') used
     where w.organization_id = used.organization_id and w.grant_id = used.grant_id;
   end if;
 
@@ -157,7 +158,7 @@ begin
     insert into outbox (organization_id, kind, payload)
     select f.organization_id, f.kind, f.payload
     from json_to_recordset(p_effects) as f(item integer, organization_id text, kind text, payload json)
-    where v_verdicts[f.item] = 'ok';
+    where v_results[f.item] = 'ok';
   end if;
 
   if v_all_ok then
@@ -168,13 +169,13 @@ begin
       array_agg(e.a1 order by e.n), array_agg(e.a2 order by e.n), array_agg(e.a3 order by e.n), array_agg(e.a4 order by e.n),
       array_agg(e.a5 order by e.n), array_agg(e.a6 order by e.n), array_agg(e.a7 order by e.n), array_agg(e.a8 order by e.n),
       array_agg(e.a9 order by e.n), array_agg(e.a10 order by e.n), array_agg(e.a11 order by e.n),
-      (select array_agg(s.o) from unnest(p_subject_items, p_subject_organizations) as s(item, o) where v_verdicts[s.item] = 'ok'),
-      (select array_agg(s.o) from unnest(p_subject_items, p_subject_users) as s(item, o) where v_verdicts[s.item] = 'ok'),
-      (select array_agg(s.o) from unnest(p_subject_items, p_subject_entries) as s(item, o) where v_verdicts[s.item] = 'ok'),
-      (select array_agg(s.o) from unnest(p_subject_items, p_subject_pointers) as s(item, o) where v_verdicts[s.item] = 'ok'))
+      (select array_agg(s.o) from unnest(p_subject_items, p_subject_organizations) as s(item, o) where v_results[s.item] = 'ok'),
+      (select array_agg(s.o) from unnest(p_subject_items, p_subject_users) as s(item, o) where v_results[s.item] = 'ok'),
+      (select array_agg(s.o) from unnest(p_subject_items, p_subject_entries) as s(item, o) where v_results[s.item] = 'ok'),
+      (select array_agg(s.o) from unnest(p_subject_items, p_subject_pointers) as s(item, o) where v_results[s.item] = 'ok'))
     from unnest(p_entry_items, p_organizations, p_chains, p_ids, p_events, p_agents, p_actors, p_capabilities, p_outcomes, p_timestamps,
                 p_payloads, p_disclosures) with ordinality as e(item, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, n)
-    where v_verdicts[e.item] = 'ok';
+    where v_results[e.item] = 'ok';
   end if;
-  return v_verdicts;
+  return v_results;
 end $$`;

@@ -31,14 +31,14 @@ const OF_REQUEST = `q.id, q.agent_id, q.capability, q.status, q.escalation_level
 
 /** A trigger for each statement: batches and sweeps write sets. */
 const REQUESTS_MADE = [
-  `create function tell_requests_made_v1() returns trigger language plpgsql as $$
+  `create function emit_requests_created_v1() returns trigger language plpgsql as $$
    begin
      insert into hitl_events (${COLUMNS})
      select q.organization_id, 'hitl.created', ${OF_REQUEST} from made q order by q.id;
      return null;
    end $$`,
-  `create trigger tell_requests_made after insert on hitl_requests
-   referencing new table as made for each statement execute function tell_requests_made_v1()`,
+  `create trigger emit_requests_created after insert on hitl_requests
+   referencing new table as made for each statement execute function emit_requests_created_v1()`,
 ];
 
 /**
@@ -46,7 +46,7 @@ const REQUESTS_MADE = [
  * was by hashing: rows of a transition have no index, so in a loop a set twice as large would take four times as long.
  */
 const REQUESTS_CHANGED = [
-  `create function tell_requests_changed_v1() returns trigger language plpgsql
+  `create function emit_requests_changed_v1() returns trigger language plpgsql
    set jit = off set enable_hashjoin = on set enable_nestloop = off as $$
    begin
      insert into hitl_events (${COLUMNS})
@@ -64,12 +64,12 @@ const REQUESTS_CHANGED = [
      order by q.id, e.place;
      return null;
    end $$`,
-  `create trigger tell_requests_changed after update on hitl_requests
-   referencing old table as before_change new table as after_change for each statement execute function tell_requests_changed_v1()`,
+  `create trigger emit_requests_changed after update on hitl_requests
+   referencing old table as before_change new table as after_change for each statement execute function emit_requests_changed_v1()`,
 ];
 
 const VOTES_GIVEN = [
-  `create function tell_votes_given_v1() returns trigger language plpgsql as $$
+  `create function emit_votes_given_v1() returns trigger language plpgsql as $$
    begin
      insert into hitl_events (${COLUMNS})
      select q.organization_id, 'hitl.voted', ${OF_REQUEST}
@@ -77,23 +77,23 @@ const VOTES_GIVEN = [
      order by q.id, v.voter;
      return null;
    end $$`,
-  `create trigger tell_votes_given after insert on hitl_votes
-   referencing new table as given for each statement execute function tell_votes_given_v1()`,
+  `create trigger emit_votes_given after insert on hitl_votes
+   referencing new table as given for each statement execute function emit_votes_given_v1()`,
 ];
 
 /** For each row, and only of executions that belong to a request: most do not, and shall not pay for it. */
 const EXECUTIONS_ENDED = [
-  `create function tell_executions_ended_v1() returns trigger language plpgsql as $$
+  `create function emit_executions_ended_v1() returns trigger language plpgsql as $$
    begin
      insert into hitl_events (${COLUMNS}, execution_status)
      select q.organization_id, 'execution.' || new.status, ${OF_REQUEST}, new.status
      from hitl_requests q where q.organization_id = new.organization_id and q.id = new.hitl_request_id;
      return null;
    end $$`,
-  `create trigger tell_executions_ended after update of status on executions for each row
+  `create trigger emit_executions_ended after update of status on executions for each row
    when (new.hitl_request_id is not null and new.status is distinct from old.status
      and new.status in ('executed', 'failed', 'indeterminate', 'blocked', 'cancelled'))
-   execute function tell_executions_ended_v1()`,
+   execute function emit_executions_ended_v1()`,
 ];
 
 export const HITL_EVENTS = [...TABLE, ...REQUESTS_MADE, ...REQUESTS_CHANGED, ...VOTES_GIVEN, ...EXECUTIONS_ENDED];

@@ -63,15 +63,15 @@ export const HITL_REQUESTS = [
   ) with (fillfactor = 85)`,
   `create index hitl_requests_of_agent on hitl_requests (organization_id, agent_id, id)`,
   `create index hitl_requests_by_status on hitl_requests (organization_id, status, id)`,
-  // By organization: the sweep takes from each in turn, so that nobody waits behind somebody else's thousands.
+  // By organization: the sweep takes from one after the other, so that nobody waits behind somebody else's thousands.
   `create index hitl_requests_due on hitl_requests (organization_id, expires_at) where status in ('pending', 'escalated')`,
   `create index hitl_requests_to_remind on hitl_requests (organization_id, remind_at)
    where status in ('pending', 'escalated') and remind_at is not null`,
-  // A person's queue is read again and again, and looks for the requests that were handed to that person.
+  // A person's queue is read again and again, and looks for the requests that were escalated to that person.
   `create index hitl_requests_handed_to on hitl_requests (organization_id, escalated_to)
    where status in ('pending', 'escalated') and escalated_to is not null`,
   ...withoutStatistics('hitl_requests', ['input', 'context', 'requested_input', 'nonce', 'digest', 'note']),
-  // Of which version: an edit leaves the votes for what stood before it behind. The digest says which bytes were voted for.
+  // Of which version: an edit leaves the votes for the version before it behind. The digest says which bytes were voted for.
   `create table hitl_votes (
     organization_id text collate "C" not null,
     request_id      text collate "C" not null,

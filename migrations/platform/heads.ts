@@ -2,13 +2,13 @@ import { BY_KEY_ONLY } from '../shared/by-key-only.js';
 
 /**
  * Why: a decision is a dozen small statements, and the way to the database and back costs more than most of them. What every unit of
- * work begins and ends with is one statement each, and a statement that has to hold says so itself, so that nobody waits for its
- * answer before the commit is sent.
+ * work begins and ends with is one statement each, and a condition on which the commit depends is asserted by the database, so that
+ * nobody waits for an answer before the commit is sent.
  */
-const INSIST = `
-create function insist_v1(p_holds boolean) returns void language plpgsql volatile as $$
+const ASSERT_TRUE = `
+create function assert_true_v1(p_holds boolean) returns void language plpgsql volatile as $$
 begin
-  if p_holds is not true then raise exception 'what had to hold does not' using errcode = 'CS003'; end if;
+  if p_holds is not true then raise exception 'an asserted condition does not hold' using errcode = 'CS003'; end if;
 end $$`;
 
 /** The advisory lock that orders what the agents of an organization share. One definition, used by every side of it. */
@@ -20,8 +20,8 @@ as $$ select hashtextextended(p_organization, 4711) $$`;
  * Barriers (shared, in the order given) → heads, sorted. Two statements, each with a snapshot of its own: whoever waited at a
  * barrier reads the heads as they are after it. Answers the heads that are there, and whether their segment is closed.
  */
-const TAKE_HOLD = `
-create function take_hold_v1(p_barriers text[], p_organizations text[], p_chains text[])
+const LOCK_BARRIERS_AND_HEADS = `
+create function lock_barriers_and_heads_v1(p_barriers text[], p_organizations text[], p_chains text[])
 returns table (organization text, chain text, is_closed boolean) language plpgsql volatile ${BY_KEY_ONLY} as $$
 declare
   v_barrier text;
@@ -36,8 +36,8 @@ begin
 end $$`;
 
 /**
- * Counts of open requests → outbox → entries, for the caller that holds the heads. An effect with seconds in `p_held` is written as
- * claimed for so long, by the caller: the server that commits it and has a place free begins it at once. Answers the effects' rows in
+ * Counts of open requests → outbox → entries, for the caller that has locked the heads. An effect with seconds in `p_held` is written
+ * as claimed for so long, by the caller: the server that commits it and has a slot free begins it at once. Answers the effects' rows in
  * the order that they were given in, and whether they are the caller's: a trigger of somebody's may have put one off.
  */
 const WRITE_OUT = `
@@ -68,4 +68,4 @@ begin
     p_payloads, p_disclosures, p_subject_organizations, p_subject_users, p_subject_entries, p_subject_pointers);
 end $$`;
 
-export const HEADS = [INSIST, ORGANIZATION_BARRIER, TAKE_HOLD, WRITE_OUT];
+export const HEADS = [ASSERT_TRUE, ORGANIZATION_BARRIER, LOCK_BARRIERS_AND_HEADS, WRITE_OUT];

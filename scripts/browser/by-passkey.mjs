@@ -62,7 +62,7 @@ export async function byPasskey(context, server) {
   await page.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
 
   const entries = (await asRoot(server, 'GET', '/api/v1/audit?event_type=auth.failed')).entries;
-  judge('the copy is told in the log', JSON.stringify(entries).includes('passkey_counter'), JSON.stringify(entries));
+  judge('the copy is recorded in the log', JSON.stringify(entries).includes('passkey_counter'), JSON.stringify(entries));
   judgePage(context, 'by passkey', page, [server.origin]);
   await secondPasskey(context, server, page, authenticatorId, counted);
 }

@@ -12,7 +12,7 @@ import { throughProvider } from './through-provider.mjs';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 export async function signInInBrowser(chromium, judge, { pictures }) {
-  prepareOrExit();
+  prepareOrExit({ development: true });
   const { startOwnServer } = await import('../../dist/demo/own-server.js');
   const stops = [];
   const secret = (bytes) => randomBytes(bytes).toString('base64');

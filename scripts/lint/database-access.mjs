@@ -28,7 +28,7 @@ const MAY_HOLD = [
 export function checkDatabaseAccess(sources) {
   const findings = [];
   for (const source of sources) {
-    if (isTest(source.path) || MAY_HOLD.some((place) => place.test(source.path))) continue;
+    if (isTest(source.path) || MAY_HOLD.some((pattern) => pattern.test(source.path))) continue;
     for (const { name, from, node } of importsOf(source).values()) {
       const handle = (/^(typeorm|@nestjs\/typeorm)$/.test(from) && HANDLES.has(name)) || (from === 'pg' && CLIENTS.has(name));
       if (handle) {

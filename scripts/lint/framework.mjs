@@ -29,7 +29,7 @@ function checkProperty(node, source, report) {
   if (/^Scope\.(REQUEST|TRANSIENT)$/.test(text)) {
     report(node, 'no-request-scope', 'request-scoped providers are rebuilt for every call: use requestContext');
   }
-  if (/^console\.\w+$/.test(text) && !MAY_PRINT.some((place) => place.test(source.path))) {
+  if (/^console\.\w+$/.test(text) && !MAY_PRINT.some((pattern) => pattern.test(source.path))) {
     report(node, 'no-console', 'use the logger; only the cli and the start-up banner print');
   }
 }
@@ -48,6 +48,6 @@ function checkDependencies(node, report) {
   const constructor = node.members.find(ts.isConstructorDeclaration);
   const count = constructor?.parameters.length ?? 0;
   if (count > MAX_DEPENDENCIES) {
-    report(constructor, 'few-dependencies', `${count} dependencies: over ${MAX_DEPENDENCIES}, a class tells two stories`);
+    report(constructor, 'few-dependencies', `${count} dependencies: over ${MAX_DEPENDENCIES}, a class has two subjects`);
   }
 }

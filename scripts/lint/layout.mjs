@@ -1,4 +1,4 @@
-// The size of things: a file tells one story, and a folder is a room that can be looked over at once.
+// The size of files and folders: a file has one subject, and a folder can be looked over at once.
 import { dirname } from 'node:path';
 import { isTest } from './sources.mjs';
 
@@ -13,10 +13,10 @@ export function checkLayout(sources) {
   const long = sources.filter(({ text }) => linesOf(text) > MAX_LINES);
   return [
     ...crowded.map(([path, files]) => ({
-      path, line: 1, rule: 'small-folders', message: `${files.length} files, at most ${MAX_FILES}: is there a room missing?`,
+      path, line: 1, rule: 'small-folders', message: `${files.length} files, at most ${MAX_FILES}: is there a folder missing?`,
     })),
     ...long.map(({ path, text }) => ({
-      path, line: 1, rule: 'short-files', message: `${linesOf(text)} lines, at most ${MAX_LINES}: does it tell two stories?`,
+      path, line: 1, rule: 'short-files', message: `${linesOf(text)} lines, at most ${MAX_LINES}: does it have two subjects?`,
     })),
   ];
 }

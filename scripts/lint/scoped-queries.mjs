@@ -1,5 +1,5 @@
 // A query without a scope does not compile where it counts: what stores and queries offer takes a Scope (whose data the caller
-// may see), or the Tx of a unit of work that has placed itself by one, or somebody whom a look-up by one has found. What needs none of
+// may see), or the Tx of a unit of work whose plan rests on one, or somebody whom a look-up by one has found. What needs none of
 // these stands here, with its reason.
 import ts from 'typescript';
 import { finding, isTest, walk } from './sources.mjs';
@@ -8,22 +8,26 @@ const FIRST = new Set(['Scope', 'Tx', 'FoundPerson']);
 
 /** Class.method → why it may read without a scope. */
 export const WITHOUT_SCOPE = {
-  'FactsQuery.read': 'the facts of calls whose place the credential or a scoped lookup has given',
+  'FactsQuery.read': 'the facts of calls whose agent the credential or a scoped lookup has given',
   'GrantUsageStore.read': 'uses of grants that the facts have just named',
   'DefinitionStore.list': 'the catalogue of one organization, chosen by OrganizationsQuery from a scope',
+  'DefinitionStore.whyUnknown': 'names of one catalogue, of an organization that the caller acts in',
+  'LimitRoomQuery.ofGrants': 'uses of grants that a scoped list has just given',
+  'LimitRoomQuery.states': 'uses of a grant that a decision or a scoped list has just named',
   'UnknownCommits.settle': 'looks up what this process itself had sent',
   'ExecutionStore.abandoned': 'recovery works for every organization',
   'RootKeyStore.isSetUp': 'the root key belongs to the installation; asked by the command line alone',
   'RootKeyStore.passOldKey': 'the root key reaches every organization, so its end is awaited in each',
   'SessionStore.passEnded': 'waits for what is under way, and reads nothing',
   'PasskeysQuery.shown': 'a credential is looked up before there is a scope; it answers one row at most',
+  'AgentKeyStore.find': 'a credential is looked up before there is a scope; it answers one row at most',
   'SetupTokenStore.find': 'a credential is looked up before there is a scope; it answers one row at most',
   'ProviderSessionsQuery.of': 'whose sessions a verified logout token of the provider ends is looked up before there is a scope',
   'ProviderPeopleQuery.find': 'who a verified token is of is looked up before there is a scope',
   'ProviderPeopleQuery.home': 'where somebody new belongs, by the tenant that a verified token names',
   'HitlEventsQuery.now': 'is the extent of all events, and names nobody',
   'HitlEventsQuery.range': 'is the extent of all events, and names nobody',
-  'RetentionSnapshot.read': 'a retention run works for every organization, one after another',
+  'RetentionRunStore.read': 'a retention run works for every organization, one after another',
   'EndedExecutionsStore.onModuleInit': 'makes itself known to the platform, and reads nothing',
   'EndedRequestsStore.onModuleInit': 'makes itself known to the platform, and reads nothing',
   'VerificationRateLimitStore.take': 'keyed by the credential itself',

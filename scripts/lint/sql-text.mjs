@@ -47,7 +47,7 @@ export function tablesNamed(sql) {
     if (name === undefined || name === '(') return index;
     if (words[index + 1] === '.') index += 2;   // public.agents
     name = words[index] ?? '';
-    // A function in the place of a table (unnest(…), jsonb_to_recordset(…)) is no table.
+    // A function instead of a table (unnest(…), jsonb_to_recordset(…)) is no table.
     const call = words[index + 1] === '(' && verb === 'read';
     if (!call && /^("|\$\{\}|[a-z_])/.test(name)) named.push({ table: name.replaceAll('"', ''), verb });
     return index;

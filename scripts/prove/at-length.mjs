@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { endLeftServers, makeRunFolder, removeRunFolder } from '../test/run-folder.mjs';
 
-/** @returns {Promise<boolean>} whether it held */
+/** @returns {Promise<boolean>} whether no counterexample was found */
 export async function proveAtLength(proof, { seed = randomInt(2 ** 31 - 1), count = proof.longCount } = {}) {
   process.stdout.write(`${proof.title}\nseed ${seed}, ${count} cases\n`);
   const began = performance.now();

@@ -5,7 +5,7 @@ const GATE = ['domain/gate/', 'modules/gate/', 'modules/authority/', 'modules/ex
 const REQUESTS = ['domain/hitl/', 'modules/hitl/requests/', 'modules/hitl/decisions/', 'migrations/'];
 const SHARED = ['modules/lifecycle/', 'modules/organizations/stops/', 'modules/organizations/shared-change.ts'];
 const DATABASE = ['platform/database/'];
-const START = ['start/', 'platform/config/', 'scripts/start.mjs', 'scripts/prepare.mjs'];
+const START = ['start/', 'platform/config/', 'scripts/start.mjs', 'scripts/prepare'];
 const SIGNED = ['domain/audit/notes/', 'domain/audit/tree/', 'modules/audit/checkpoints/'];
 const FOUND = ['domain/audit/integrity/', 'modules/audit/verification/'];
 const ENTRIES = ['domain/audit/entry/', 'platform/audit/'];
@@ -65,6 +65,7 @@ export const SUBJECTS = {
   'faults/verification/replayed-windows': [12, 'domain/audit/replay/'],
   'faults/verification/verify-command': [27, 'modules/audit/verification/', 'bin/'],
   'faults/verification/verify-remembered': [15, ...FOUND],
+  'long/agents/agent-keys': [25, 'modules/agents/keys/', 'domain/audit/replay/state/agent-state.ts'],
   'long/agents/transfer-chain': [25, 'modules/lifecycle/', 'modules/agents/'],
   'long/audit/export-command': [15, 'modules/audit/exports/', 'cli/'],
   'long/audit/verifier': [30, 'verifier/', 'domain/audit/export/'],
@@ -107,7 +108,7 @@ export const SUBJECTS = {
   'stop-race': [10, ...SHARED],
   'sweep-crash': [20, ...RETENTION],
   'tamper': [150, ...FOUND, ...ENTRIES, ...SIGNED],
-  'token-race': [10, 'modules/agents/tokens/'],
+  'token-race': [10, 'modules/agents/tokens/', 'modules/agents/keys/'],
   'waiters': [12, 'modules/hitl/events/', 'platform/wake/'],
 };
 

@@ -6,8 +6,8 @@ import { relative } from 'node:path';
 export default class CountsReporter {
   onRunComplete(_contexts, { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, testResults }) {
     const counts = { passed: numPassedTests, failed: numFailedTests, unloadable: numRuntimeErrorTestSuites };
-    const told = { ...counts, slowest: slowestOf(testResults), names: testResults.flatMap(namesOfFailed) };
-    writeFileSync(process.env.COUNTERSIGN_TEST_COUNTS, JSON.stringify(told));
+    const counted = { ...counts, slowest: slowestOf(testResults), names: testResults.flatMap(namesOfFailed) };
+    writeFileSync(process.env.COUNTERSIGN_TEST_COUNTS, JSON.stringify(counted));
   }
 }
 

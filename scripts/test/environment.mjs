@@ -1,5 +1,5 @@
 // Jest's environment of Node, and with it the processes that have run a test's server and can run the next one: they are handed from file
-// to file, which each have a world of their own. To load the framework costs ten times what a server's start costs otherwise.
+// to file, which each have globals of their own. To load the framework costs ten times what a server's start costs otherwise.
 import { TestEnvironment } from 'jest-environment-node';
 
 /** How many wait at most, and how often each serves: what a framework keeps of every application is bounded so. */
@@ -14,7 +14,7 @@ class IdleServers {
   take() {
     for (let child = this.#idle.pop(); child; child = this.#idle.pop()) {
       if (child.exitCode !== null || child.signalCode !== null || !child.connected) continue;
-      for (const held of holds(child)) held.ref();
+      for (const handle of holds(child)) handle.ref();
       return child;
     }
     return undefined;
@@ -24,7 +24,7 @@ class IdleServers {
     const times = (this.#times.get(child) ?? 0) + 1;
     this.#times.set(child, times);
     // None keeps its worker from ending, and each ends with it.
-    for (const held of holds(child)) held.unref();
+    for (const handle of holds(child)) handle.unref();
     if (times < TIMES && this.#idle.length < IDLE) this.#idle.push(child);
     else child.disconnect();
   }

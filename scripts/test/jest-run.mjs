@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { isInstalled, prepare, PrepareError } from '../prepare.mjs';
+import { prepare, PrepareError } from '../prepare.mjs';
 import { refuseOtherNames } from './database-name.mjs';
 import { endLeftServers, makeRunFolder, removeRunFolder } from './run-folder.mjs';
 
@@ -53,7 +53,7 @@ export async function runJest({ jestArgs, leftOut = [], unit = false, env: more 
   async function run() {
     if (!unit && process.env.TEST_DATABASE_URL) refuseOtherNames(process.env.TEST_DATABASE_URL);
     // Unit tests run from source, so they need no build, and run while there is none.
-    if (!unit || !isInstalled({ forBuild: true })) prepare();
+    prepare({ development: true, build: !unit });
     const folder = makeRunFolder();
     cleanups.push(() => removeRunFolder(folder));
     const env = { ...process.env, ...more, NODE_OPTIONS: nodeOptions(), COUNTERSIGN_TEST_RUN: folder };
@@ -109,7 +109,7 @@ function conclude(counts, code) {
   return failed + unloadable > 0 ? 1 : code;
 }
 
-// Jest loads ES modules through vm.Module, which Node calls experimental: once for every worker unless told that we know.
+// Jest loads ES modules through vm.Module, which Node calls experimental: once for every worker unless that warning is off.
 function nodeOptions() {
   const given = process.env.NODE_OPTIONS ?? '';
   return `${given} --experimental-vm-modules --disable-warning=ExperimentalWarning`.trim();

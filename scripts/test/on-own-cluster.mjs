@@ -1,4 +1,4 @@
-// A story on a PostgreSQL of the machine's own, in which tests' and proofs' support can start servers.
+// A check on a PostgreSQL of the machine's own, in which tests' and proofs' support can start servers.
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { prepareOrExit } from '../prepare.mjs';
@@ -8,10 +8,10 @@ import { MISSING, programs, startCluster } from './own-cluster.mjs';
 import { endLeftServers, makeRunFolder, removeRunFolder } from './run-folder.mjs';
 
 /**
- * Ends the process with 0 where `story` came to true, 1 where it did not, 2 without PostgreSQL's programs. It is given where these are,
- * the run's folder and the database's, and what `startCluster` answers.
+ * Ends the process with 0 where `check` answers true, 1 where it does not, 2 without PostgreSQL's programs. The check is given these
+ * programs, the run's folder and the database's, and the answer of `startCluster`.
  */
-export async function onOwnCluster(story) {
+export async function onOwnCluster(check) {
   process.chdir(join(import.meta.dirname, '../..'));
   const binaries = programs();
   if (binaries === undefined) {
@@ -29,7 +29,7 @@ export async function onOwnCluster(story) {
     const { url, superuserUrl } = cluster;
     Object.assign(process.env, { TEST_DATABASE_URL: url, TEST_SUPERUSER_URL: superuserUrl, COUNTERSIGN_TEST_RUN: folder });
     await makeTemplate(url, (template) => firstRun(template, folder));
-    process.exitCode = (await story({ ...cluster, binaries, folder, dataDir })) ? 0 : 1;
+    process.exitCode = (await check({ ...cluster, binaries, folder, dataDir })) ? 0 : 1;
   } finally {
     endLeftServers(folder);
     await cluster?.stop();

@@ -1,4 +1,4 @@
-// What Jest's own reporter says, with the place of each file in the run; and every so often, which files are still under way. Jest wants
+// What Jest's own reporter says, with the number of each file in the run; and every so often, which files are still under way. Jest wants
 // its reporters as a default export.
 import { relative } from 'node:path';
 import { DefaultReporter } from '@jest/reporters';
@@ -16,7 +16,7 @@ export default class ProgressReporter extends DefaultReporter {
   onRunStart(results, options) {
     super.onRunStart(results, options);
     this.#total = results.numTotalTestSuites;
-    this.#timer = setInterval(() => this.#tellWhatRuns(), 1_000);
+    this.#timer = setInterval(() => this.#sayWhatRuns(), 1_000);
     this.#timer.unref();
   }
 
@@ -38,19 +38,19 @@ export default class ProgressReporter extends DefaultReporter {
 
   printTestFileHeader(path, config, result) {
     this.#lastWord = Date.now();
-    process.stderr.write(`${this.#place()} `);
+    process.stderr.write(`${this.#position()} `);
     super.printTestFileHeader(path, config, result);
   }
 
-  #tellWhatRuns() {
+  #sayWhatRuns() {
     if (Date.now() - this.#lastWord < QUIET_MS || this.#running.size === 0) return;
     this.#lastWord = Date.now();
     const files = [...this.#running].map(([path, since]) => `${relative(process.cwd(), path)} (${seconds(since)} s)`);
-    this.log(`${this.#place()} under way: ${files.join(', ')}`);
+    this.log(`${this.#position()} under way: ${files.join(', ')}`);
   }
 
   /** How many files are done, of how many, after how many minutes. */
-  #place() {
+  #position() {
     const elapsed = seconds(this.#began);
     return `[${this.#done}/${this.#total} ${Math.floor(elapsed / 60)}:${String(elapsed % 60).padStart(2, '0')}]`;
   }

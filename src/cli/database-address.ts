@@ -49,8 +49,8 @@ export async function onDatabaseOf<Result>(
   env: NodeJS.ProcessEnv,
   work: (url: string) => Promise<Result>,
 ): Promise<{ outcome: Result } | undefined> {
-  const place = namedDatabase(env) ?? runningDatabase(env);
-  if (place !== undefined) return { outcome: await work(place.url) };
+  const address = namedDatabase(env) ?? runningDatabase(env);
+  if (address !== undefined) return { outcome: await work(address.url) };
   const dataDir = dataDirOf(env);
   // To look must not make anything.
   if (!existsSync(dataDir) || !locateCluster(dataDir).exists) return undefined;

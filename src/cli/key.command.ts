@@ -37,7 +37,7 @@ async function rotate({ databaseUrl, json }: RotateOptions, env: NodeJS.ProcessE
     const { rotateRootKey } = await import('../modules/organizations/installation/rotate-root-key.js');
     const made = await onDatabaseOf(meant, async (url) => {
       const rotated = await rotateRootKey(url);
-      tell(rotated, { json: json === true, path, file });
+      present(rotated, { json: json === true, path, file });
       return rotated;
     });
     return made === undefined ? refuse(NO_DATABASE, EXIT.NO_CONNECTION) : EXIT.WELL;
@@ -48,8 +48,8 @@ async function rotate({ databaseUrl, json }: RotateOptions, env: NodeJS.ProcessE
   }
 }
 
-/** The key, once. What fails after the commit must not take it along. */
-function tell(rotated: RotatedKey, to: { json: boolean; path: string | undefined; file: RootKeyFile | undefined }): void {
+/** Shows the key, once. A failure after the commit must not keep it from being shown. */
+function present(rotated: RotatedKey, to: { json: boolean; path: string | undefined; file: RootKeyFile | undefined }): void {
   const { rootKey, keyId, rotatedAt } = rotated;
   const writtenTo = written(rootKey, to);
   if (rotated.unwaited !== undefined) {

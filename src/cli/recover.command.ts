@@ -28,7 +28,7 @@ interface Findings {
 
 interface ShownAnchor {
   readonly name: string;
-  readonly standing: Comparison['kind'];
+  readonly result: Comparison['kind'];
   readonly size?: number;
   readonly ourSize?: number;
 }
@@ -72,7 +72,7 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
         beforeRelease: () => waiveCheckpoints(parts.run, compared),
         onProgress: (step, done) => progress.show(`${done} ${STEPS[step]}`),
       }).finally(progress.clear);
-      return tell(findings, recovered, json === true);
+      return report(findings, recovered, json === true);
     }));
     return done === undefined ? refuse(NO_DATABASE, EXIT.NO_CONNECTION) : done.outcome;
   } catch (error) {
@@ -80,7 +80,7 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
   }
 }
 
-/** Undefined where this machine has none: then nobody can tell here what it has signed. */
+/** Undefined where this machine has no signing key: then it cannot be known here what was signed. */
 async function signingKeyOf(config: Config): Promise<string | undefined> {
   if (!config.embedded) return config.auditSigningKey;
   return (await import('../platform/embedded/secret-files.js')).embeddedSecrets(config, true).auditSigningKey;
@@ -90,7 +90,7 @@ function shown(found: Comparison): ShownAnchor {
   const { anchor, kind } = found;
   return {
     name: anchor.name,
-    standing: kind,
+    result: kind,
     ...('anchored' in found && found.anchored ? { size: found.anchored.size } : {}),
     ...('ourSize' in found ? { ourSize: found.ourSize } : {}),
   };
@@ -109,7 +109,7 @@ function show(findings: Findings, json: boolean): number {
   return EXIT.REFUSED;
 }
 
-function tell(findings: Findings, { recoveredAt, ...counts }: Recovered, json: boolean): number {
+function report(findings: Findings, { recoveredAt, ...counts }: Recovered, json: boolean): number {
   const text = [
     '', ...findings.anchors.map(anchorLine), '', ...openLines(findings.open, 'was'), '',
     `  Recovered: ${counted(counts.agents, 'agent', 'agents')} in ${counted(counts.organizations, 'organization', 'organizations')}.`,
@@ -123,8 +123,8 @@ function tell(findings: Findings, { recoveredAt, ...counts }: Recovered, json: b
   return EXIT.WELL;
 }
 
-function anchorLine({ name, standing, size, ourSize }: ShownAnchor): string {
-  switch (standing) {
+function anchorLine({ name, result, size, ourSize }: ShownAnchor): string {
+  switch (result) {
     case 'contradicts':
       return `  ${name}\n    has a checkpoint of ${size} rounds of the log; this database has ${ourSize}, or another history`;
     case 'excused':

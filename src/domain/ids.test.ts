@@ -23,7 +23,7 @@ describe('ids sort as they were made', () => {
     expect(early! < firstIdAt('audit', NOON - 86_399_999)).toBe(true);
   });
 
-  test('and stands before every time that no id can tell', () => {
+  test('and comes before every time that no id can express', () => {
     const [one] = made(1, NOON);
     for (const year of [2100, 2110, 2999, 9999]) expect(one! < firstIdAt('audit', Date.UTC(year, 0))).toBe(true);
   });

@@ -1,12 +1,16 @@
 import { randomFillSync } from 'node:crypto';
 
 /**
- * Type prefixes of every identifier the service makes (interface, section 2; ours: grt, team, rte, ntf, dlv, stp, key, inv, stk, ers,
- * swp, pky).
+ * Type prefixes of every identifier the service makes, and what each is the id of, in words for people (interface, section 2; from
+ * `grt` on they are ours).
  */
-export type IdPrefix =
-  | 'agt' | 'org' | 'ten' | 'usr' | 'hitl' | 'audit' | 'exec' | 'task' | 'sess'
-  | 'grt' | 'team' | 'rte' | 'ntf' | 'dlv' | 'stp' | 'key' | 'inv' | 'stk' | 'ers' | 'swp' | 'pky';
+export const ID_NAMES = {
+  agt: 'an agent', org: 'an organization', ten: 'a tenant', usr: 'a user', hitl: 'a request', audit: 'an audit entry', exec: 'an execution',
+  task: 'a task', sess: 'a session', grt: 'a grant', team: 'a team', rte: 'a routing decision', ntf: 'a notification', dlv: 'a delivery',
+  stp: 'a stop', key: 'a personal key', inv: 'an invitation', stk: 'a setup token', ers: 'an erasure', swp: 'a sweep', pky: 'a passkey',
+} as const;
+
+export type IdPrefix = keyof typeof ID_NAMES;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARACTERS = 10;
@@ -51,8 +55,8 @@ export function newId(prefix: IdPrefix, now: number = Date.now()): string {
 }
 
 /**
- * The least text that an id of this type made at this time, or later, can be: ids and such texts sort by time. Behind the last time
- * that an id can tell, in the year 2109, it is that one's.
+ * The least text that an id of this type made at this time, or later, can be: ids and such texts sort by time. Ids can express times up
+ * to the year 2109; for a later time the answer is that of the last one.
  */
 export function firstIdAt(prefix: IdPrefix, time: number): string {
   let text = '';

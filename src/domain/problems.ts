@@ -18,6 +18,7 @@ export const PROBLEMS = {
   PII_BLOCKED: { status: 403, title: 'Personal data was found' },
   NOT_FOUND: { status: 404, title: 'There is no such thing here' },
   NO_ELIGIBLE_AGENT: { status: 404, title: 'No agent is eligible' },
+  METHOD_NOT_ALLOWED: { status: 405, title: 'The path exists, and takes another method' },
   HITL_ALREADY_DECIDED: { status: 409, title: 'The request has been decided' },
   HITL_EXPIRED: { status: 409, title: "The request's time has run out" },
   HITL_DIGEST_MISMATCH: { status: 409, title: 'This is not the action that was shown' },

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { StartRefused } from '../platform/config/start-refused.js';
 
-/** A place for the root key that is known to be writable before a key is made, since it is told only once. */
+/** A file for the root key, found writable before a key is made, since the key is shown only once. */
 export class RootKeyFile {
   private constructor(private readonly path: string, private readonly aside: string, private readonly descriptor: number) {}
 

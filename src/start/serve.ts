@@ -43,7 +43,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     process.stdout.write(banner(bannerFacts(config, made), process.stdout.isTTY === true && !env.NO_COLOR));
     if (env.COUNTERSIGN_READY_FILE) announce(env.COUNTERSIGN_READY_FILE, localUrl(config));
   } catch (error) {
-    // A start that a signal cut short fails in some random place, which is no news.
+    // A start that a signal cut short fails somewhere; that error is not reported.
     if (!shutdown.isBegun) explain(error, logger, made);
     await shutdown.run(1);
   }

@@ -6,7 +6,7 @@ export class Shutdown {
   private readonly closers: (() => Promise<void>)[] = [];
   private begun: Promise<never> | undefined;
 
-  /** `say` is told of a closer that failed; the others still run. */
+  /** @param say called with the error of a closer that failed; the others still run */
   constructor(
     private readonly say: (error: unknown) => void,
     private readonly exit: (code: number) => never = (code) => process.exit(code),

@@ -70,11 +70,11 @@ async function run(options: ExportOptions, env: NodeJS.ProcessEnv): Promise<numb
     writeExport(options.out, texts, (text) => progress.show(lines.after(text)), cut.signal).finally(progress.clear);
   try {
     const wanted = wantedBy(options);
-    const place = locationOf(options, env);
-    if (place.kind === 'file') throw new Error('an export is of a server or of a database');
-    say(describeLocation(place));
-    if (place.kind === 'server') await fromServer(place, wanted, write, cut.signal);
-    else await fromDatabase(place.url, env, wanted, write);
+    const location = locationOf(options, env);
+    if (location.kind === 'file') throw new Error('an export is of a server or of a database');
+    say(describeLocation(location));
+    if (location.kind === 'server') await fromServer(location, wanted, write, cut.signal);
+    else await fromDatabase(location.url, env, wanted, write);
   } catch (error) {
     const isRefused = error instanceof StartRefused || error instanceof ServerRefused;
     return refuse(failureReason(cut.signal.aborted ? cut.signal.reason : error, NO_LOG), isRefused ? EXIT.REFUSED : EXIT.NO_CONNECTION);
@@ -116,8 +116,8 @@ function timeOf(option: string, text: string | undefined, edge: 'start' | 'end')
 
 type Write = (texts: AsyncIterable<string>) => Promise<void>;
 
-async function fromServer(place: ServerLocation, wanted: Wanted, write: Write, signal: AbortSignal): Promise<void> {
-  return write(textsOf(await serverExport(place, { ...wanted }, signal)));
+async function fromServer(location: ServerLocation, wanted: Wanted, write: Write, signal: AbortSignal): Promise<void> {
+  return write(textsOf(await serverExport(location, { ...wanted }, signal)));
 }
 
 async function* textsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

@@ -10,7 +10,7 @@ import { counted } from '../verification/verification-report.js';
 
 const { say, refuse } = commandOutput('audit sweep');
 
-interface SweepOptions {
+interface RetentionOptions {
   databaseUrl?: string;
   dryRun?: boolean;
   atOnce?: number;
@@ -25,14 +25,14 @@ export function auditSweepCommand(): Command {
     .option('--dry-run', 'only say what would go first')
     .option('--at-once <entries>', 'how many entries are archived before they are deleted', positive)
     .option('--json', 'print one JSON object for each organization')
-    .action(async (options: SweepOptions) => {
-      process.exitCode = await sweep(options, withEnvironmentFile(process.env));
+    .action(async (options: RetentionOptions) => {
+      process.exitCode = await runRetention(options, withEnvironmentFile(process.env));
     });
 }
 
-async function sweep({ databaseUrl, dryRun, atOnce, json }: SweepOptions, env: NodeJS.ProcessEnv): Promise<number> {
+async function runRetention({ databaseUrl, dryRun, atOnce, json }: RetentionOptions, env: NodeJS.ProcessEnv): Promise<number> {
   let failed = false;
-  const tell = (one: RetentionOutcome): void => {
+  const report = (one: RetentionOutcome): void => {
     if ('failed' in one) {
       failed = true;
       say(`${one.organizationId}: ${failureReason(one.failed, NO_LOG)}`);
@@ -46,7 +46,7 @@ async function sweep({ databaseUrl, dryRun, atOnce, json }: SweepOptions, env: N
     const secrets = await secretsOf(config);
     const swept = await onDatabaseOf(meant, (url) =>
       runLogRetention(
-        completeConfig(config, { ...secrets, databaseUrl: url }), { isTrial: dryRun === true, ...(atOnce ? { atOnce } : {}) }, tell,
+        completeConfig(config, { ...secrets, databaseUrl: url }), { isTrial: dryRun === true, ...(atOnce ? { atOnce } : {}) }, report,
       ));
     if (swept === undefined) return refuse(NO_DATABASE, EXIT.NO_CONNECTION);
     return failed ? EXIT.REFUSED : EXIT.WELL;
@@ -56,7 +56,7 @@ async function sweep({ databaseUrl, dryRun, atOnce, json }: SweepOptions, env: N
   }
 }
 
-/** Of the server's secrets a sweep needs the signing key alone. */
+/** Of the server's secrets retention needs the signing key alone. */
 async function secretsOf(config: Config): Promise<ServerSecrets> {
   if (!config.embedded) return (await import('../../platform/config/config.js')).givenSecrets(config);
   return (await import('../../platform/embedded/secret-files.js')).embeddedSecrets(config, true);

@@ -27,15 +27,15 @@ interface VerifyOptions {
 export function auditVerifyCommand(): Command {
   return new Command('verify')
     .description('Verifies every entry, every chain and the trees. '
-      + 'Exit codes: 0 as written, 1 tampered with, 2 could not read, or not shown to go on from what is remembered.')
+      + 'Exit codes: 0 as written, 1 tampered with, 2 unreadable, or not proven to continue the remembered checkpoints.')
     .option('--database-url <url>', 'database to read')
     .addOption(new Option('--url <url>', 'server whose export is read and verified here').conflicts(['databaseUrl', 'file']))
     .option('--key <key>', 'credential for the server; default: COUNTERSIGN_KEY')
     .addOption(new Option('--file <file>', 'export to verify, .jsonl or .json, packed by gzip or not').conflicts('databaseUrl'))
     .addOption(verifierKeyOption('checkpoints'))
     .option('--agent <id>', "verify only this agent's chain")
-    .option('--integrity', 'of a database: whether the log is as written; not whether rows agree with it, nor whether the gate was right')
-    .option('--remember <file>', 'where newest checkpoints are kept, and looked for the next time', defaultRemembered())
+    .option('--integrity', 'of a database: only whether the log is as written; skips comparing rows with entries, and replaying decisions')
+    .option('--remember <file>', 'file that keeps the newest checkpoints, for the next verification to compare with', defaultRemembered())
     .option('--no-remember', 'compare with no earlier checkpoint, and keep none')
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', LOCATION_ORDER)
@@ -50,22 +50,22 @@ async function verify(options: VerifyOptions, env: NodeJS.ProcessEnv): Promise<n
   const memory = typeof options.remember === 'string' ? options.remember : undefined;
   try {
     const location = locationOf(options, env);
-    const how = sourceOptionsOf(options, memory, progress.show);
+    const sourceOptions = sourceOptionsOf(options, memory, progress.show);
     if (location.kind !== 'database') {
       const { verifyExport } = await import('../verification/verify-export.js');
       say(describeLocation(location));
-      const outcome = await verifyExport(location, env, how).finally(progress.clear);
+      const outcome = await verifyExport(location, env, sourceOptions).finally(progress.clear);
       if (agent !== undefined && outcome.members.entries === 0 && outcome.members.valid) return noEntryOf(agent);
       print(options, outcome.members, () => outcome.report);
-      return ending(outcome.members.valid, outcome.notes, memory, outcome.notShown);
+      return concluded(outcome.members.valid, outcome.notes, memory, outcome.notShown);
     }
     // Loaded when a log is verified: the code that reads and checks a log takes longer to load than any other command takes to run.
     const { verifyFromDatabase } = await import('../verification/verify-log.js');
     say(describeLocation(location));
-    const outcome = await verifyFromDatabase(location.url, env, how).finally(progress.clear);
+    const outcome = await verifyFromDatabase(location.url, env, sourceOptions).finally(progress.clear);
     if (agent !== undefined && outcome.chains === 0 && outcome.breaksFound === 0) return noEntryOf(agent);
-    print(options, printed(outcome), () => verificationReport(outcome, process.stdout.isTTY, agent));
-    return ending(outcome.valid, outcome.notes, memory);
+    print(options, jsonOf(outcome), () => verificationReport(outcome, process.stdout.isTTY, agent));
+    return concluded(outcome.valid, outcome.notes, memory);
   } catch (error) {
     return refuse(failureReason(error, NO_LOG), EXIT.NO_CONNECTION);
   }
@@ -79,19 +79,19 @@ function print({ json }: VerifyOptions, members: object, report: () => string): 
   process.stdout.write(json ? `${JSON.stringify(members, null, 2)}\n` : report());
 }
 
-function printed({ notes: _notes, members, ...shown }: Verification): object {
+function jsonOf({ notes: _notes, members, ...shown }: Verification): object {
   return { ...shown, ...members };
 }
 
-/** A log in which something was found wrong is nothing to compare with the next time. */
-function ending(isValid: boolean, notes: readonly string[], memory: string | undefined, notShown?: string): ExitCode {
+/** The exit code. Checkpoints of a tampered log are not remembered. */
+function concluded(isValid: boolean, notes: readonly string[], memory: string | undefined, notShown?: string): ExitCode {
   if (!isValid) return EXIT.REFUSED;
   if (notShown !== undefined) return refuse(notShown, EXIT.NO_CONNECTION);
   if (memory !== undefined) remember(memory, notes);
   return EXIT.WELL;
 }
 
-/** @throws Error when the memory cannot be read or kept: before the log is read, which takes its time */
+/** @throws Error when the remembered checkpoints cannot be read or written; found out before the log is read, which takes long */
 function sourceOptionsOf(options: VerifyOptions, memory: string | undefined, show: (text: string) => void): VerifySourceOptions {
   const { agent, verifierKey, integrity } = options;
   const remembered = memory === undefined ? [] : readRemembered(memory);

@@ -8,19 +8,19 @@ const FILE = `${['{"kind":"export"}', SECTION, ENTRY, ENTRY, ENTRY].join('\n')}\
 const THREE_QUARTERS = '[#######################-------]  75 %  5 lines';
 
 describe('how far an export has come', () => {
-  it('is told in lines until a section says how many leaves its tree has', () => {
+  it('is counted in lines until a section says how many leaves its tree has', () => {
     const progress = new ExportProgress();
     expect(progress.after('{"kind":"export"}\n{"kind":"check')).toBe('1 lines');
     expect(progress.after('point"}\n')).toBe('2 lines');
   });
 
-  it('is told of a text that ends right behind a section, before the end of its line', () => {
+  it('is known of a text that ends right behind a section, before the end of its line', () => {
     const progress = new ExportProgress();
     expect(progress.after(SECTION)).toBe('0 lines');
     expect(progress.after('\n{"kind":"entry"}\n')).toBe('[########----------------------]  25 %  2 lines');
   });
 
-  it('is told of the form json, in which a comma stands behind a section', () => {
+  it('is known of the form json, in which a comma stands behind a section', () => {
     const shown = new ExportProgress().after(`{"lines":[\n${SECTION},\n{"kind":"entry"},\n`);
     expect(shown).toBe('[########----------------------]  25 %  3 lines');
   });
@@ -42,8 +42,8 @@ describe('how far an export has come', () => {
     fc.assert(fc.property(fc.array(fc.nat(FILE.length), { maxLength: 12 }), (cuts) => {
       const borders = [0, ...cuts.toSorted((a, b) => a - b), FILE.length];
       const progress = new ExportProgress();
-      const told = borders.slice(1).map((border, n) => progress.after(FILE.slice(borders[n], border)));
-      expect(told.at(-1)).toBe(THREE_QUARTERS);
+      const progressed = borders.slice(1).map((border, n) => progress.after(FILE.slice(borders[n], border)));
+      expect(progressed.at(-1)).toBe(THREE_QUARTERS);
     }));
     for (let at = 0; at <= FILE.length; at++) {
       const progress = new ExportProgress();

@@ -42,7 +42,7 @@ export async function writeExport(
 const WIDTH = 30;
 const SECTION = /"kind":"section".*"size":(\d+)\},?$/;
 
-/** How far an export has come, told from its own lines: a section says how many leaves its tree has. */
+/** How far an export has come, by its own lines: a section says how many leaves its tree has. */
 export class ExportProgress {
   private section = 0;
   private lines = 0;

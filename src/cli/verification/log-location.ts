@@ -25,14 +25,14 @@ export interface LocationOptions {
   readonly databaseUrl?: string;
 }
 
-/** Below the options of the commands that take places. */
+/** Help below the options of the commands that take locations. */
 export const LOCATION_ORDER = `
 Where it reads: what is given here counts before any variable. Of variables DATABASE_URL counts before COUNTERSIGN_URL, and both
-before the running embedded database of DATA_DIR. Which it was is told on standard error.`;
+before the running embedded database of DATA_DIR. Which it was is said on standard error.`;
 
 const NAMED_SERVER = 'COUNTERSIGN_URL';
-const NO_PLACE = 'no server and no database: give --url with --key, or --database-url; or set DATABASE_URL or COUNTERSIGN_URL, or DATA_DIR '
-  + 'where a server runs an embedded database';
+const NO_LOCATION = 'no server and no database: give --url with --key, or --database-url; or set DATABASE_URL or COUNTERSIGN_URL, or '
+  + 'DATA_DIR where a server runs an embedded database';
 const KEY_ALONE = '--key is for a server: give --url (or COUNTERSIGN_URL) with it, or leave it out';
 
 /**
@@ -52,7 +52,7 @@ export function locationOf({ file, url, key, databaseUrl }: LocationOptions, env
   if (file !== undefined) return { kind: 'file', file, by: '--file' };
   if (databaseUrl !== undefined) return databaseAddress(databaseUrl, '--database-url');
   const found = namedDatabase(env) ?? (server ? serverAt(server, NAMED_SERVER, keyOr) : runningDatabase(env));
-  if (found === undefined) throw new Error(NO_PLACE);
+  if (found === undefined) throw new Error(NO_LOCATION);
   return found;
 }
 
@@ -64,10 +64,10 @@ function serverAt(text: string, by: string, key: string | undefined): ServerLoca
 }
 
 /** For the operator; without passwords. */
-export function describeLocation(place: LogLocation): string {
-  if (place.kind === 'file') return `reads the file ${place.file} (${place.by})`;
-  if (place.kind === 'server') return `reads the export of ${place.url} (${place.by})`;
-  const { hostname, port, pathname, searchParams } = new URL(place.url);
+export function describeLocation(location: LogLocation): string {
+  if (location.kind === 'file') return `reads the file ${location.file} (${location.by})`;
+  if (location.kind === 'server') return `reads the export of ${location.url} (${location.by})`;
+  const { hostname, port, pathname, searchParams } = new URL(location.url);
   const host = hostname || searchParams.get('host') || '';
-  return `reads the database ${pathname.slice(1)} at ${host}${port === '' ? '' : `:${port}`} (${place.by})`;
+  return `reads the database ${pathname.slice(1)} at ${host}${port === '' ? '' : `:${port}`} (${location.by})`;
 }

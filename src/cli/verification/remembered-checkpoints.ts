@@ -17,7 +17,7 @@ export function readRemembered(file: string): string[] {
   return Object.values(rememberedIn(file));
 }
 
-/** Keeps checkpoints by their origin, in place of older ones. */
+/** Keeps checkpoints by their origin, instead of older ones. */
 export function remember(file: string, notes: readonly string[]): void {
   const known = rememberedIn(file);
   for (const note of notes) known[originIn(note)] = note;

@@ -11,7 +11,7 @@ const CHECKPOINTS = '/api/v1/audit/checkpoints?limit=1';
 const KEY = '--key or COUNTERSIGN_KEY';
 const KEY_REFUSED = [401, 403];
 const AGAIN = 'try again; where it does so each time, its own log says why';
-/** Codes of a connection that stood. */
+/** Codes of an error after the connection was made. */
 const BROKEN_OFF = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 const IS_EXPORT = /^(application\/(x-ndjson|json|gzip)|text\/csv)\b/;
 
@@ -42,11 +42,11 @@ export async function serverExport(
   return toTheEnd(body, url, signal);
 }
 
-/** The newest checkpoint of the platform's tree, as the server tells it; undefined where it tells none. */
+/** The newest checkpoint of the platform's tree, as the server says; undefined where it has none. */
 export async function serverCheckpoint({ url }: ServerLocation): Promise<{ readonly origin: string; readonly size: number } | undefined> {
   const asked = fetch(`${url}${CHECKPOINTS}`, { redirect: 'manual' }).then((reply) => reply.json() as Promise<JsonValue>);
-  const told = await asked.catch(() => null);
-  const [newest] = isJsonObject(told) && Array.isArray(told['checkpoints']) ? told['checkpoints'] : [];
+  const answer = await asked.catch(() => null);
+  const [newest] = isJsonObject(answer) && Array.isArray(answer['checkpoints']) ? answer['checkpoints'] : [];
   if (!isJsonObject(newest ?? null)) return undefined;
   const { origin, size } = newest as JsonObject;
   return typeof origin === 'string' && typeof size === 'number' ? { origin, size } : undefined;

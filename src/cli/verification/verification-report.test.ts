@@ -13,7 +13,7 @@ describe('the report of a verification', () => {
     expect(verificationReport(whole, false)).toBe(
       [
         '', '  ✔ The audit log is as it was written.', '', '    12,345 entries in 1 chain, read in 1.3 s',
-        '    integrity only: not held against rows, and nothing of the gate decided anew',
+        '    integrity only: not compared with rows, and nothing of the gate decided anew',
         '    No checkpoint yet: nothing outside of this log vouches for it.', '', '',
       ].join('\n'),
     );
@@ -63,7 +63,7 @@ describe('the report of a verification', () => {
     expect(verificationReport(whole, false)).not.toContain('\u001b');
   });
 
-  it('tells what became of the archives, where they were verified', () => {
+  it('reports the archives, where they were verified', () => {
     const archives = (breaks: number) =>
       verificationReport({ ...whole, members: { archives: { checked: 2, entries: 1_200, breaks } } }, false);
     expect(archives(0)).toContain('    2 archives with 1,200 swept entries, as they were swept\n');

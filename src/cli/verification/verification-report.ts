@@ -38,7 +38,7 @@ const WHY_NOT: Record<AnchorNotCompared['because'], string> = {
   no_answer: 'it could not be asked',
   nothing_kept: 'it has nothing of this log',
   shown_nothing: 'it answers only to a checkpoint that it is shown, which servers do',
-  other_history: 'it told a size that is none of this log',
+  other_history: 'it named a size that is none of this log',
 };
 
 /** What the verdict rests on beside the log itself. */
@@ -61,7 +61,7 @@ function judged({ members }: Verification): string[] {
     ? [`${counted(archives.checked, 'archive', 'archives')} with ${counted(archives.entries, 'swept entry', 'swept entries')}, ` +
         (archives.breaks === 0 ? 'as they were swept' : `altered in ${counted(archives.breaks, 'place', 'places')}`)]
     : [];
-  if (!completeness || !replay) return [...swept, 'integrity only: not held against rows, and nothing of the gate decided anew'];
+  if (!completeness || !replay) return [...swept, 'integrity only: not compared with rows, and nothing of the gate decided anew'];
   const agree = completeness.breaks === 0 ? 'all agree' : `${completeness.breaks.toLocaleString('en')} do not`;
   const right = replay.wrong === 0 ? 'all right' : `${replay.wrong.toLocaleString('en')} wrong`;
   const left = Object.entries(replay.notReplayable).map(([because, count]) => `; ${count.toLocaleString('en')} not replayable: ${because}`);

@@ -4,7 +4,8 @@ import { askAnchors, type AskedAnchors } from '../../modules/audit/anchors/ask-a
 import { logChecksOf } from '../../modules/audit/verification/log-checks.js';
 import { instanceName } from '../../modules/audit/checkpoints/checkpoint.query.js';
 import type { Verification } from '../../modules/audit/verification/verification-result.js';
-import { snapshotConnection } from '../../modules/audit/verification/source/snapshot-connection.js';
+import { openSnapshot } from '../../modules/audit/query/snapshots.query.js';
+import { VERIFICATION } from '../../modules/audit/verification/worker-threads.js';
 import { verifyDatabase } from '../../modules/audit/verification/verify-database.js';
 import { grantRecords } from '../../modules/capabilities/grant-records.query.js';
 import { executionRecords } from '../../modules/executions/execution-records.query.js';
@@ -42,8 +43,8 @@ export async function verifyFromDatabase(databaseUrl: string, env: NodeJS.Proces
 
 /** No anchor is shown anything: a verification must leave everything as it was. */
 async function askNamed(databaseUrl: string, env: NodeJS.ProcessEnv): Promise<AskedAnchors> {
-  const connection = await snapshotConnection(databaseUrl);
-  const instance = await instanceName(connection.run).finally(() => connection.end());
+  const connection = await openSnapshot(databaseUrl, VERIFICATION);
+  const instance = await instanceName(connection.run).finally(() => connection.close());
   const anchors = configuredAnchors(loadConfig(anchorEnvironment(env)));
   return askAnchors(anchors, originOf(instance, PLATFORM_TREE), undefined, ({ name }, error) =>
     say(`the anchor ${name} cannot be asked: ${error instanceof Error ? error.message : String(error)}`));

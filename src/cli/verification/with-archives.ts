@@ -19,11 +19,11 @@ export async function withArchives(found: Verification, databaseUrl: string, env
   ]);
   const begun = performance.now();
   const { archives: checked, entries, breaks } = await verifyArchivesOf(databaseUrl, archiveOf({ auditArchive }));
-  const told = breaks.map(({ organizationId, sweepId, detail, ...one }) =>
+  const findings = breaks.map(({ organizationId, sweepId, detail, ...one }) =>
     ({ ...one, detail: `in the archive ${organizationId}/${sweepId}, ${detail}` }));
   const all = new Findings();
   all.add(found.breaks, found.breaksFound);
-  all.add(told);
+  all.add(findings);
   const members: ArchivesMember = { archives: { checked, entries, breaks: breaks.length } };
   return {
     ...found,

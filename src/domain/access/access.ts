@@ -2,6 +2,9 @@
 export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;
 export type Role = (typeof ROLES)[number];
 
+/** By what an agent comes in: a token, which lives for an hour or so, or a key. */
+export type AgentCredential = 'token' | 'key';
+
 /** Kinds of callers by credential; `anonymous` is a caller without one. */
 export type PrincipalKind = 'root' | Role | 'agent' | 'internal' | 'anonymous';
 
@@ -18,6 +21,8 @@ export interface Permission {
   readonly hot?: true;
   /** The route also takes an agent's token that has just expired, within AGENT_REFRESH_WINDOW. */
   readonly late?: true;
+  /** Agents call the route by this credential alone, and are told `otherwise` when they come by the other one. */
+  readonly onlyBy?: { readonly credential: AgentCredential; readonly otherwise: string };
   /** The route changes something although it is a GET: calls with a session must come from a page of this service. */
   readonly changes?: true;
 }
@@ -38,8 +43,17 @@ export const ACCESS = {
   'agents.read': { doc: 'read agents', who: { ...everyone, agent: 'own' } },
   'agents.write': { doc: 'register, change, deactivate and remove agents', who: administrators },
   'agents.transfer': { doc: 'move an agent to another organization', who: { root: 'all', owner: 'all' } },
-  'agents.issue-token': { doc: 'issue a token or a setup token for an agent, or end all of its tokens', who: administrators },
-  'agents.refresh-token': { doc: 'refresh a token with itself', who: { agent: 'own' }, late: true },
+  'agents.issue-token': {
+    doc: 'issue a token, a setup token or a key for an agent, delete a key, or end all of its tokens and keys', who: administrators,
+  },
+  'agents.refresh-token': {
+    doc: 'refresh a token with itself', who: { agent: 'own' }, late: true,
+    onlyBy: { credential: 'token', otherwise: 'An agent key needs no refreshing. For a token: POST /api/v1/agents/token.' },
+  },
+  'agents.exchange-key': {
+    doc: 'exchange an agent key for a token', who: { agent: 'own' },
+    onlyBy: { credential: 'key', otherwise: 'Send the agent key as Bearer. A token is renewed by POST /api/v1/agents/:id/token/refresh.' },
+  },
   'grants.read': { doc: 'read grants', who: { ...everyone, agent: 'own' } },
   'grants.write': { doc: 'grant, configure and revoke capabilities', who: administrators },
   'capabilities.write': { doc: 'define capabilities of the organization', who: administrators },
@@ -76,7 +90,7 @@ export const ACCESS = {
   'stops.write': { doc: 'stop and resume (everything: root)', who: administrators },
   'audit.read': { doc: 'query the audit log', who: { ...administrators, member: 'own' } },
   'audit.verify': { doc: 'verify the audit log', who: administrators },
-  'audit.proof': { doc: "have an entry's place in the signed trees proven", who: { ...administrators, member: 'own' } },
+  'audit.proof': { doc: "have an entry's position in the signed trees proven", who: { ...administrators, member: 'own' } },
   'audit.export': { doc: 'export the audit log', who: administrators },
   'audit.erase': { doc: 'ask for, confirm and follow the erasure of texts', who: administrators },
   'privacy.export': { doc: "export a person's data", who: { ...administrators, member: 'own', viewer: 'own' } },

@@ -86,8 +86,8 @@ test.each<[string, Role, Role | 'closed', number, boolean]>([
   ['one of two is lowered', 'owner', 'viewer', 1, false],
   ['an admin is closed where nobody owns', 'admin', 'closed', 0, false],
   ['a viewer becomes the first owner', 'viewer', 'owner', 0, false],
-])('%s', (_, role, fate, others, wanted) => {
-  expect(leavesNoOwner(another(role), fate, others)).toBe(wanted);
+])('%s', (_, role, after, others, wanted) => {
+  expect(leavesNoOwner(another(role), after, others)).toBe(wanted);
 });
 
 test('of two roles the lower one is the same in either order', () => {

@@ -9,11 +9,11 @@ export interface Account {
 }
 
 /** What may become of an account: a role, or its end. */
-export type Fate = Role | 'closed';
+export type RoleAfter = Role | 'closed';
 
 export type RankRefusal = 'above_own' | 'own_role' | 'gives_above_own' | 'not_own_keys' | 'key_of_another';
 
-/** Rank rules of people: all are about roles and identity alone, so they hold at whichever door somebody comes in. */
+/** Rank rules of people: all are about roles and identity alone, so they apply however somebody signs in. */
 const rank = (role: Role): number => ROLES.indexOf(role);
 const isAbove = (role: Role, actor: Actor): boolean => actor.kind === 'user' && rank(role) > rank(actor.role);
 const isSelf = (account: Account, actor: Actor): boolean => actor.kind === 'user' && actor.userId === account.id;
@@ -62,6 +62,6 @@ export function refusalToManageKeys(actor: Actor, account: Account): RankRefusal
  *
  * @param others active owners besides this account, counted under the lock of the organization's chain
  */
-export function leavesNoOwner(account: Account, fate: Fate, others: number): boolean {
-  return account.role === 'owner' && fate !== 'owner' && others === 0;
+export function leavesNoOwner(account: Account, after: RoleAfter, others: number): boolean {
+  return account.role === 'owner' && after !== 'owner' && others === 0;
 }

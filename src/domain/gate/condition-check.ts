@@ -10,6 +10,7 @@ type Comprehension = Extract<ExprKind, { case: 'comprehensionExpr' }>['value'];
 
 /** What a condition may read. */
 const VARIABLES: ReadonlySet<string> = new Set(['input', 'context', 'agent', 'capability', 'now']);
+const LISTED = [...VARIABLES].join(', ').replace(/, (\w+)$/, ' and $1');
 const TYPE_NAMES = new Set(['int', 'uint', 'double', 'bool', 'string', 'bytes', 'list', 'map', 'null_type', 'type']);
 const MACROS_MAX = 2;
 
@@ -30,9 +31,9 @@ export interface Checked {
 /**
  * Refuses what a stored condition may not hold: unknown names and functions, more than two macros or nested ones,
  * patterns that are not literal, and results that cannot be what is wanted. It also wraps each macro's range, so that
- * its size is known to the meter before the first element; the tree is changed in place.
+ * its size is known to the meter before the first element; the tree itself is changed.
  */
-export function checkTree(root: Expr, wanted: 'truth' | 'amount'): Checked {
+export function checkTree(root: Expr, wanted: 'boolean' | 'amount'): Checked {
   const variables = new Set<string>();
   let macros = 0;
 
@@ -44,7 +45,8 @@ export function checkTree(root: Expr, wanted: 'truth' | 'amount'): Checked {
         const name = kind.value.name.replace(/^\./, '');
         if (VARIABLES.has(name) && !scope.has(name)) variables.add(name);
         else if (!scope.has(name) && !TYPE_NAMES.has(name)) {
-          throw new ConditionProblem(`there is no variable \`${name}\` here`, id);
+          const instead = `there are ${LISTED}, and a member of the input is \`input.${name}\``;
+          throw new ConditionProblem(`there is no variable \`${name}\` here; ${instead}`, id);
         }
         return 1;
       }
@@ -80,7 +82,7 @@ export function checkTree(root: Expr, wanted: 'truth' | 'amount'): Checked {
   }
 
   visit(root, new Set(), false);
-  if (wanted === 'truth') checkTruth(root);
+  if (wanted === 'boolean') checkBoolean(root);
   else checkNumber(root);
   return { variables };
 }
@@ -122,7 +124,7 @@ function checkPattern(arg: Expr | undefined, id: bigint): void {
 }
 
 // There is no type checker for whole expressions, but what can never be true or false is plain to see.
-function checkTruth({ exprKind: kind, id }: Expr): void {
+function checkBoolean({ exprKind: kind, id }: Expr): void {
   const never =
     (kind.case === 'constExpr' && kind.value.constantKind.case !== 'boolValue') ||
     kind.case === 'listExpr' ||

@@ -100,12 +100,12 @@ describe('what cannot be evaluated says so, without repeating a value', () => {
     ['timestamp(input.t) < now', { t: 'secret-value' }],
     ['input.amount % 2 == 0', { amount: 1.5 }],
   ])('%s over %j', (when, input) => {
-    const verdict = holds(when, input);
-    expect(verdict).toEqual(cannot);
-    expect(JSON.stringify(verdict)).not.toMatch(/secret/);
+    const result = holds(when, input);
+    expect(result).toEqual(cannot);
+    expect(JSON.stringify(result)).not.toMatch(/secret/);
   });
 
-  it('tells what and where', () => {
+  it('says what and where', () => {
     expect(holds('input.a == 1 &&\n  input.amount > 100', { a: 1 })).toEqual({ cannot: 'a member it reads is missing, at 2:8' });
     expect(holds('input.amount > 100', { amount: 'x' })).toEqual({ cannot: 'a value has another type, at 1:14' });
   });
@@ -215,8 +215,8 @@ describe('what may be stored', () => {
         parts.join(''))), (when) => {
         const check = checkCondition(when);
         if (!check.ok) expect(check.message.length).toBeGreaterThan(0);
-        const verdict = holds(when, { a: 1 });
-        expect(verdict === 'holds' || verdict === 'does_not_hold' || typeof verdict.cannot === 'string').toBe(true);
+        const result = holds(when, { a: 1 });
+        expect(result === 'holds' || result === 'does_not_hold' || typeof result.cannot === 'string').toBe(true);
       }),
       { numRuns: 500 },
     );

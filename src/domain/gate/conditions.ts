@@ -58,16 +58,16 @@ const plans = new BoundedCache<string, Planned>(2_000);
  * and `now`, with at most two macros, none inside another, and literal RE2 patterns.
  */
 export function checkCondition(source: string): ConditionCheck {
-  const planned = planOf(source, 'truth');
+  const planned = planOf(source, 'boolean');
   return planned.ok ? { ok: true } : { ok: false, position: planned.position, message: planned.message };
 }
 
 /**
  * Whether a condition holds for a call. Never throws and never runs for more than some milliseconds: a condition that
- * cannot be evaluated says why, without repeating a value, and the caller takes it as holding.
+ * cannot be evaluated says why, without repeating a value, and the caller treats it as if it held.
  */
 export function evaluateCondition(source: string, facts: ConditionFacts): ConditionResult {
-  const planned = planOf(source, 'truth');
+  const planned = planOf(source, 'boolean');
   if (!planned.ok) return { cannot: 'it is not a valid condition' };
   const answer = answerOf(planned, facts);
   if (typeof answer === 'boolean') return answer ? 'holds' : 'does_not_hold';
@@ -113,7 +113,7 @@ function answerOf(planned: Pick<PlannedWell, 'run' | 'readsNow'>, facts: Conditi
   return planned.run(bindings);
 }
 
-type Wanted = 'truth' | 'amount';
+type Wanted = 'boolean' | 'amount';
 
 function planOf(source: string, wanted: Wanted): Planned {
   // Before the cache: what is too long must not fill it.
@@ -161,7 +161,7 @@ function positionAt(source: string, offset: number): Position {
   return { line: before.length, column: before[before.length - 1]!.length + 1, offset };
 }
 
-// The library's own messages may quote values of the input, and reasons go into the audit entry: only kinds are told.
+// The library's own messages may quote values of the input, and reasons go into the audit entry: only kinds are named.
 function whyNot(error: Error & { readonly exprId?: bigint | undefined }, ast: Ast, source: string): string {
   const limit = error instanceof LimitReached ? error : error.cause instanceof LimitReached ? error.cause : undefined;
   if (limit) return limit.message;

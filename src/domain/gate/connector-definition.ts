@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
+import { nearestName } from '../nearest-name.js';
 import { pathProblem, placeholderProblem, placeholders } from './connector-template.js';
 import type { InputError } from './input-schema.js';
 
@@ -44,8 +45,9 @@ export function checkConnector(definition: JsonValue): ConnectorCheck {
   if (!isJsonObject(definition)) return { ok: false, errors: [{ pointer: '/connector', message: 'must be an object' }] };
   if (Buffer.byteLength(JSON.stringify(definition)) > CONNECTOR_BYTES_MAX) wrong('', 'must have at most 16 KiB');
   for (const member of Object.keys(definition)) {
-    // Unlike elsewhere an unknown member is refused: a misspelt one would change what an approval lets happen.
-    if (!MEMBERS.has(member)) wrong(`/${member}`, 'is not a member of a connector');
+    if (MEMBERS.has(member)) continue;
+    const meant = nearestName(member, [...MEMBERS]);
+    wrong(`/${member}`, `is not a member of a connector${meant === undefined ? '' : `; did you mean ${meant}?`}`);
   }
   const { type, method, url, query, headers, body } = definition;
   if (type !== 'http') wrong('/type', type === 'mcp' || type === 'email' ? 'is not available yet' : 'must be http');

@@ -1,4 +1,4 @@
-/** A place in a template that a member of the input fills. */
+/** A placeholder in a template, which a member of the input fills. */
 export interface Placeholder {
   /** As written, braces included. */
   readonly text: string;

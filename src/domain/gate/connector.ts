@@ -58,7 +58,7 @@ export function connectorTimeoutMs(connector: HttpConnector): number {
 
 function renderUrl(connector: HttpConnector, input: JsonObject): string {
   const [, origin = '', path = '', query] = /^(https?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?$/i.exec(connector.url) ?? [];
-  // What is stored has been checked; this keeps a row that was edited by hand from being sent anywhere.
+  // A stored definition was checked. This check is for a row that somebody edited with SQL: its call goes nowhere.
   if (!origin) throw new Unfit('/input', 'cannot be sent: the connector has no usable address');
   const renderedPath = interpolate(path, input, (text, at) => {
     if (text === '') throw new Unfit(at.pointer, 'must not be empty: it stands in a path');

@@ -106,7 +106,7 @@ function oracle(one: Case): string {
   return one.skipHitl && !one.hardcoded ? `run ${effective} as auto` : `ask ${effective}`;
 }
 
-function told(decision: GateDecision): string {
+function described(decision: GateDecision): string {
   switch (decision.kind) {
     case 'refuse':
       return `refuse ${decision.code} ${decision.recorded ? 'recorded' : 'unrecorded'}`;
@@ -129,7 +129,7 @@ describe('the gate, over the whole cross product', () => {
     for (const one of everyCase()) {
       cases++;
       const decision = decide(questionOf(one));
-      const [got, wanted] = [told(decision), oracle(one)];
+      const [got, wanted] = [described(decision), oracle(one)];
       if (got !== wanted) wrong.push(`${JSON.stringify(one)}: ${got}, wanted ${wanted}`);
       const flagged = one.risk === 'high' || one.risk === 'unacceptable';
       if (decision.flagged !== flagged) wrong.push(`${JSON.stringify(one)}: flagged ${decision.flagged}`);
@@ -160,7 +160,7 @@ const CALM: Case = {
     status: 'active', stopped: false,
 };
 
-describe('the order of checks and what is told', () => {
+describe('the order of checks and the reasons', () => {
   const connector = () => {
     const check = checkConnector({ type: 'http', method: 'POST', url: 'https://x.test/{input.id}' });
     if (!check.ok) throw new Error('connector');
@@ -248,7 +248,7 @@ describe('the order of checks and what is told', () => {
     expect(decide(question)).toMatchObject({ kind: 'block', reasons: [{ rule: 'grant_mode' }, { rule: 'limit' }] });
   });
 
-  it('tells an agent with an old token what to do', () => {
+  it('says to an agent with an old token what to do', () => {
     expect(decide(questionOf({ ...CALM, token: 'lacks' }))).toMatchObject({ detail: expect.stringMatching(/refresh/i) });
   });
 

@@ -5,7 +5,7 @@ import { isHardcoded } from './catalogue.js';
 import { evaluateCondition, type Condition, type ConditionFacts } from './conditions.js';
 import { renderConnector, type HttpConnector, type InputError } from './connector.js';
 import { validateInput } from './input-schema.js';
-import { compareLimits, type Limit, type UsedUp, type Use } from './limits.js';
+import { compareLimits, type Limit, type ReachedLimit, type UsedUp, type Use } from './limits.js';
 import {
   isHighRisk,
   modeOfWord,
@@ -102,8 +102,20 @@ export type GateDecision = { readonly reasons: readonly Reason[]; readonly flagg
       readonly detail: string;
     }
   | { readonly kind: 'invalid'; readonly code: 'INVALID_INPUT'; readonly errors: readonly InputError[] }
-  | { readonly kind: 'block'; readonly effectiveMode: 'block'; readonly reason: typeof BLOCKED }
-  | { readonly kind: 'ask'; readonly effectiveMode: HitlMode; readonly mode: 'propose' | 'escalate'; readonly uses: readonly Use[] }
+  | {
+      readonly kind: 'block';
+      readonly effectiveMode: 'block';
+      readonly reason: typeof BLOCKED;
+      readonly limits: readonly ReachedLimit[];
+    }
+  | {
+      readonly kind: 'ask';
+      readonly effectiveMode: HitlMode;
+      readonly mode: 'propose' | 'escalate';
+      readonly uses: readonly Use[];
+      /** Limits of the grant that the call goes past. */
+      readonly limits: readonly ReachedLimit[];
+    }
   | {
       readonly kind: 'run';
       readonly effectiveMode: HitlMode;
@@ -130,7 +142,7 @@ export function decide(question: GateQuestion): GateDecision {
   if (call.tokenCapabilities !== 'any' && !call.tokenCapabilities.includes(call.capability)) {
     return definition && grant
       ? refuse('CAPABILITY_NOT_IN_TOKEN', 'token', NOT_IN_TOKEN, false)
-      : refuse('CAPABILITY_NOT_GRANTED', 'token', 'The token does not hold this capability.', false);
+      : refuse('CAPABILITY_NOT_GRANTED', 'token', definition ? 'The token does not hold this capability.' : NO_CAPABILITY, false);
   }
   if (stops.length > 0) return refuse('STOPPED', 'stop', `A stop holds this agent: ${stops.map((stop) => stop.id).join(', ')}.`);
   if (agent.status !== 'active') return refuse('AGENT_INACTIVE', 'agent_status', `The agent is ${agent.status}.`);
@@ -140,8 +152,8 @@ export function decide(question: GateQuestion): GateDecision {
   const invalid = inputProblem(definition, call.input);
   if (invalid) return { kind: 'invalid', code: 'INVALID_INPUT', ...invalid, flagged };
 
-  const { mode, reasons, uses } = effectiveMode(definition, grant, question);
-  if (mode === 'block') return { kind: 'block', effectiveMode: mode, reason: BLOCKED, reasons, flagged };
+  const { mode, reasons, uses, limits } = effectiveMode(definition, grant, question);
+  if (mode === 'block') return { kind: 'block', effectiveMode: mode, reason: BLOCKED, reasons, limits, flagged };
   if (mode === 'auto' || mode === 'notify') {
     return { kind: 'run', effectiveMode: mode, mode, notify: mode === 'notify', reasons, uses, flagged };
   }
@@ -149,7 +161,7 @@ export function decide(question: GateQuestion): GateDecision {
     const skipped: Reason = { rule: 'skip_hitl', detail: 'An internal call of the system goes without a human.' };
     return { kind: 'run', effectiveMode: mode, mode: 'auto', notify: false, reasons: [...reasons, skipped], uses, flagged };
   }
-  return { kind: 'ask', effectiveMode: mode, mode, reasons, uses, flagged };
+  return { kind: 'ask', effectiveMode: mode, mode, reasons, uses, limits, flagged };
 }
 
 /** The mode a grant has for this agent before any call is known: what presenters show as `effectiveMode`. */
@@ -160,6 +172,8 @@ export function grantEffectiveMode(
 ): HitlMode {
   return isProtected(definition) ? 'escalate' : modeOfWord(grant.hitlMode, agent.riskLevel);
 }
+
+const NO_CAPABILITY = 'There is no such capability.';
 
 const NOT_IN_TOKEN =
   'The agent holds this capability, but its token was issued before. Refresh the token and acknowledge the changed capabilities.';
@@ -179,7 +193,7 @@ function activeGrant(grant: GrantFacts | undefined, now: Date): GrantFacts | und
 }
 
 function whyNoGrant({ definition, grant }: GateQuestion): string {
-  if (!definition) return 'There is no such capability.';
+  if (!definition) return NO_CAPABILITY;
   if (!grant) return 'The agent has no grant for this capability.';
   return grant.revokedAt ? 'The grant has been revoked.' : 'The grant has expired.';
 }
@@ -218,10 +232,10 @@ function effectiveMode(definition: CapabilityFacts, grant: GrantFacts, { agent, 
   const modes: HitlMode[] = [];
   const facts: ConditionFacts = { input: call.input, context: call.context, agent, capability: call.capability, now: call.now };
   grant.conditions.forEach((condition, index) => {
-    const verdict = evaluateCondition(condition.when, facts);
-    if (verdict === 'does_not_hold') return;
+    const result = evaluateCondition(condition.when, facts);
+    if (result === 'does_not_hold') return;
     modes.push(condition.hitlMode);
-    const how = verdict === 'holds' ? 'holds' : `cannot be evaluated (${verdict.cannot}), so it holds,`;
+    const how = result === 'holds' ? 'holds' : `cannot be evaluated (${result.cannot}), so it holds,`;
     const why = condition.reason === undefined ? '' : `: ${condition.reason}`;
     reasons.push({ rule: 'condition', detail: `Condition ${index + 1} ${how} and asks for ${condition.hitlMode}${why}` });
   });
@@ -230,5 +244,5 @@ function effectiveMode(definition: CapabilityFacts, grant: GrantFacts, { agent, 
     modes.push(mode);
     reasons.push({ rule: 'limit', detail });
   }
-  return { mode: strictest(base, ...modes), reasons, uses };
+  return { mode: strictest(base, ...modes), reasons, uses, limits: reached.flatMap(({ limit }) => (limit ? [limit] : [])) };
 }

@@ -33,7 +33,7 @@ const re2 = Object.assign(
     if (size > PATTERN_SIZE_MAX) throw new Error('a pattern is too large');
     return {
       test: (text: string) => text.length * size <= PATTERN_WORK_MAX && compiled.test(text),
-      // ajv tells expressions apart by this text: without it all schemas would share the first one.
+      // ajv distinguishes expressions by this text: without it all schemas would share the first one.
       toString: () => source,
     };
   },

@@ -31,9 +31,18 @@ export function measureOf({ sum }: Limit): string {
   return sum === undefined ? '' : createHash('sha256').update(spellingOf(sum)).digest('hex');
 }
 
+/** A limit that a call goes past. */
+export interface ReachedLimit extends Limit {
+  /** Its place among the limits of the grant, from 1. */
+  readonly number: number;
+  /** Exact decimals: what is used up apart from the call, and what the call would add. */
+  readonly used: string;
+  readonly amount: string;
+}
+
 export interface LimitResult {
-  /** Modes that now apply, each with its reason. */
-  readonly reached: readonly { readonly mode: LimitMode; readonly detail: string }[];
+  /** Modes that now apply, each with its reason; the limit is absent where the call has no amount to compare. */
+  readonly reached: readonly { readonly mode: LimitMode; readonly detail: string; readonly limit?: ReachedLimit }[];
   /** What the call adds if it begins or waits. */
   readonly uses: readonly Use[];
 }
@@ -63,7 +72,7 @@ export function checkLimit({ max, sum }: Limit): LimitCheck {
  * @param used for each limit, in its order, what is used up in its window, apart from this call
  */
 export function compareLimits(limits: readonly Limit[], used: UsedUp, facts: ConditionFacts): LimitResult {
-  const reached: { mode: LimitMode; detail: string }[] = [];
+  const reached: { mode: LimitMode; detail: string; limit?: ReachedLimit }[] = [];
   const uses = new Map<string, string>();
   limits.forEach((limit, index) => {
     const measure = measureOf(limit);
@@ -78,9 +87,19 @@ export function compareLimits(limits: readonly Limit[], used: UsedUp, facts: Con
     if (before !== undefined && new Big(before).plus(amount).lte(limit.max)) return;
     const what = limit.sum === undefined ? `${limit.max} calls` : `a sum of ${limit.max}`;
     const window = limit.per === 'total' ? 'in total' : `per ${limit.per}`;
-    reached.push({ mode: limit.then, detail: `Limit ${index + 1} (${what} ${window}) is used up, so ${limit.then} applies.` });
+    reached.push({
+      mode: limit.then,
+      detail: `Limit ${index + 1} (${what} ${window}) is used up, so ${limit.then} applies.`,
+      ...(before === undefined ? {} : { limit: { ...limit, number: index + 1, used: before, amount } }),
+    });
   });
   return { reached, uses: [...uses].map(([measure, amount]) => ({ measure, amount })) };
+}
+
+/** What is left of a limit: never less than nothing. */
+export function leftOf({ max }: Limit, used: string): number {
+  const left = new Big(max).minus(used);
+  return left.gt(0) ? left.toNumber() : 0;
 }
 
 /** Sums of amounts that were counted, for calls decided together. */

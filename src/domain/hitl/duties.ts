@@ -214,7 +214,7 @@ function isSelf(decider: Person, name: string, selves: OrganizationTies['selves'
 function rightsBehind({ accountSince, roleSince, keySince }: Person, membership: Membership | undefined, level: EscalationLevel) {
   const rights: [string, Date][] = [['account', accountSince], ['role', roleSince]];
   if (keySince) rights.push(['personal key', keySince]);
-  if (membership) rights.push(['place in the team', membership.since]);
+  if (membership) rights.push(['membership of the team', membership.since]);
   if (membership && level === 1) rights.push(['lead of the team', membership.roleSince]);
   return rights;
 }

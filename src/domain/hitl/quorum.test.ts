@@ -59,10 +59,10 @@ describe('tally', () => {
   });
 
   it('another approval never makes less of them, their order does not matter, and nobody counts twice', () => {
-    fc.assert(fc.property(quorum, people, selves, fc.nat(), (asked, some, together, turn) => {
+    fc.assert(fc.property(quorum, people, selves, fc.nat(), (asked, some, together, shift) => {
       const whole = tally(asked, some, together);
-      const turned = [...some.slice(turn % (some.length + 1)), ...some.slice(0, turn % (some.length + 1))];
-      expect(tally(asked, turned, together)).toEqual(whole);
+      const shifted = [...some.slice(shift % (some.length + 1)), ...some.slice(0, shift % (some.length + 1))];
+      expect(tally(asked, shifted, together)).toEqual(whole);
       expect(tally(asked, [...some, ...some], together)).toEqual(whole);
       for (const one of some) {
         const fewer = tally(asked, some.filter((other) => other !== one), together);

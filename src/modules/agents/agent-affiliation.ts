@@ -32,7 +32,7 @@ export class AgentAffiliation {
   ): Promise<void> {
     if (typeof ownerId === 'string') await this.users.assertActive(tx, organizationId, ownerId);
     if (typeof teamId !== 'string') return;
-    await this.teams.hold(tx, { organizationId, id: teamId });
+    await this.teams.lock(tx, { organizationId, id: teamId });
     if (teamId === formerTeamId) return;
     await this.entitlements.assert((sql, parameters) => tx.query(sql, parameters), organizationId, 'teams', caller);
   }

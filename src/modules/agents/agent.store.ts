@@ -66,13 +66,13 @@ export class AgentStore {
   /** Writes the agent as it is in its new organization, and deletes the credentials that it had in the old one. */
   async move(tx: Tx, { organizationId, id }: AgentRef, moved: AgentEntity): Promise<void> {
     await tx.manager.getRepository<object>(AgentEntity).update({ organizationId, id }, moved);
-    await this.forgetTokens(tx, { organizationId, id });
+    await this.forgetCredentials(tx, { organizationId, id });
   }
 
   /** Marks the agent as removed, for good, and deletes its credentials. */
   async remove(tx: Tx, agent: AgentEntity): Promise<void> {
     await this.update(tx, { ...agent, status: 'removed' });
-    await this.forgetTokens(tx, agent);
+    await this.forgetCredentials(tx, agent);
   }
 
   /** Marks a token as refreshed after its end. @returns false when that was done before */
@@ -85,13 +85,14 @@ export class AgentStore {
     return rows.length > 0;
   }
 
-  private async forgetTokens(tx: Tx, { organizationId, id }: AgentRef): Promise<void> {
+  private async forgetCredentials(tx: Tx, { organizationId, id }: AgentRef): Promise<void> {
     await tx.query('delete from refreshed_tokens where organization_id = $1 and agent_id = $2', [organizationId, id]);
     await tx.query('delete from setup_tokens where organization_id = $1 and agent_id = $2', [organizationId, id]);
+    await tx.query('delete from agent_keys where organization_id = $1 and agent_id = $2', [organizationId, id]);
   }
 }
 
-/** A late token that can no longer be refreshed anyway need not be remembered. */
+/** A late token that can no longer be refreshed need not be kept. */
 const forgetSpentTokens = cleanupStep(
   `delete from refreshed_tokens where (organization_id, agent_id, jti) in
      (select organization_id, agent_id, jti from refreshed_tokens where spent_until < clock_timestamp() limit $1)`,

@@ -5,7 +5,7 @@ import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { TeamsModule } from '../teams/teams.module.js';
 import { AgentAffiliation } from './agent-affiliation.js';
-import { AgentTokenSource } from './tokens/agent-token.source.js';
+import { AgentCredentialSource } from './tokens/agent-credential.source.js';
 import { AgentTokens } from './tokens/agent-tokens.js';
 import { AgentEntity } from './agent.entity.js';
 import { AgentStore } from './agent.store.js';
@@ -17,6 +17,11 @@ import { GrantToService } from './grants/grant-to.service.js';
 import { GrantsController } from './grants/grants.controller.js';
 import { GrantsQuery } from './grants/grants.query.js';
 import { HighRiskRetention } from './high-risk-retention.js';
+import { AgentKeyStore } from './keys/agent-key.store.js';
+import { AgentKeysController } from './keys/agent-keys.controller.js';
+import { AgentKeysQuery } from './keys/agent-keys.query.js';
+import { AgentKeysService } from './keys/agent-keys.service.js';
+import { VerifiedAgentKeys } from './keys/verified-agent-keys.js';
 import { IssueTokenService } from './tokens/issue-token.service.js';
 import { NodesController } from './tokens/nodes.controller.js';
 import { AgentsPersonalData } from './personal-data.store.js';
@@ -26,10 +31,11 @@ import { SetupTokenStore } from './tokens/setup-token.store.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([AgentEntity]), JwtModule.register({}), CapabilitiesModule, OrganizationsModule, TeamsModule],
-  controllers: [AgentsController, GrantsController, NodesController],
+  controllers: [AgentsController, AgentKeysController, GrantsController, NodesController],
   providers: [
-    AgentTokens, AgentTokenSource, AgentStore, AgentAffiliation, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService,
+    AgentTokens, AgentCredentialSource, AgentStore, AgentAffiliation, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService,
     GrantCapabilityService, GrantToService, HighRiskRetention, IssueTokenService, SetupNodeService, SetupTokenStore, AgentsPersonalData,
+    AgentKeyStore, AgentKeysQuery, AgentKeysService, VerifiedAgentKeys,
   ],
   exports: [AgentStore, AgentsQuery, GrantCapabilityService],
 })

@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { RISK_LEVELS } from '../../domain/gate/vocabulary.js';
 import type { JsonObject } from '../../domain/json.js';
 import type { AgentRow } from './agents.query.js';
+import { WarningReply } from './grants/grant-warnings.js';
 
 export class AgentReply {
   @ApiProperty({ example: 'agt_…' }) id!: string;
@@ -38,6 +39,8 @@ export class TokenReply {
 
 export class RegistrationReply extends TokenReply {
   @ApiProperty({ type: AgentReply }) agent!: AgentReply;
+  @ApiProperty({ type: WarningReply, isArray: true, required: false, description: 'What may not be what was meant.' })
+  warnings?: WarningReply[];
 }
 
 export function presentAgent(agent: AgentRow): AgentReply {

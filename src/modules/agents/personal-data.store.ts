@@ -21,6 +21,10 @@ const TABLES: readonly Erasable[] = [
     changesFacts: true,
   },
   {
+    kind: 'agentKeys', from: 'agent_keys', key: { id: 'text' },
+    columns: { organization_id: id, id, agent_id: id, name: free(), secret_hash: secret, created_by: id },
+  },
+  {
     kind: 'nodes', from: 'setup_tokens', key: { id: 'text' },
     columns: { organization_id: id, id, agent_id: id, token_hash: secret, issued_by: id, node_id: free() },
   },
@@ -44,6 +48,7 @@ export class AgentsPersonalData implements PersonalData {
 
   async *about(person: FoundPerson): AsyncGenerator<JsonObject> {
     yield* listAbout(person, 'agents', OWN_AGENTS);
+    yield* listAbout(person, 'agentKeys', AGENT_KEYS);
     yield* listAbout(person, 'setupTokens', SETUP_TOKENS);
   }
 
@@ -56,6 +61,10 @@ const OWN_AGENTS = `
   select json_build_object('id', a.id, 'name', a.name, 'owned', coalesce(a.owner_id = $1, false), 'registered', a.registered_by = $1,
     'createdAt', a.created_at) as row
   from agents a where a.organization_id = any ($2) and (a.owner_id = $1 or a.registered_by = $1) order by a.id`;
+
+const AGENT_KEYS = `
+  select json_build_object('id', k.id, 'agentId', k.agent_id, 'name', k.name, 'createdAt', k.created_at, 'expiresAt', k.expires_at) as row
+  from agent_keys k where k.organization_id = any ($2) and k.created_by = $1 order by k.id`;
 
 const SETUP_TOKENS = `
   select json_build_object('id', s.id, 'agentId', s.agent_id, 'issuedAt', s.issued_at) as row

@@ -11,6 +11,7 @@ import type { AgentEntity } from './agent.entity.js';
 import { AgentStore } from './agent.store.js';
 import type { RegisterAgentDto } from './agents.dto.js';
 import { type RegistrationReply, presentAgent } from './agents.presenter.js';
+import type { WarningReply } from './grants/grant-warnings.js';
 import { GrantCapabilityService } from './grants/grant-capability.service.js';
 import { IssueTokenService } from './tokens/issue-token.service.js';
 
@@ -70,14 +71,17 @@ export class RegisterAgentService {
           ...(wanted.metadata === undefined ? {} : { metadata: wanted.metadata }),
         },
       });
+      const warnings: WarningReply[] = [];
       for (const [i, grant] of (wanted.grants ?? []).entries()) {
-        await this.grants.grantWithin(tx, agent, grant, caller.actorId, `/grants/${i}`);
+        const { reply } = await this.grants.grantWithin(tx, agent, grant, caller.actorId, `/grants/${i}`);
+        warnings.push(...(reply.warnings ?? []));
       }
       const { issued, capabilities } = await this.tokens.issueWithin(tx, agent, 'registration', caller.actorId);
       const reply = {
         agent: presentAgent({ ...agent, capabilities }),
         token: issued.token,
         expiresAt: issued.expiresAt.toISOString(),
+        ...(warnings.length > 0 ? { warnings } : {}),
       };
       return tx.reply(201, reply, { ...reply, token: null });
     });

@@ -1,8 +1,18 @@
 import { Module } from '@nestjs/common';
 import { AuditController } from './audit.controller.js';
 import { AuditModule } from './audit.module.js';
-import { VerificationModule } from './verification/verification.module.js';
+import { DatabaseVerifier } from './verification/database-verifier.query.js';
+import { VerificationRateLimit, VerificationRateLimitStore } from './verification/verification-rate-limit.store.js';
+import { LogVerifier, VerifyLogService } from './verification/verify-log.service.js';
 
 /** Apart from the module and behind all others: `/audit/:id` would take what stands below `/audit` for ids. */
-@Module({ imports: [AuditModule, VerificationModule], controllers: [AuditController] })
+@Module({
+  imports: [AuditModule],
+  controllers: [AuditController],
+  providers: [
+    VerifyLogService,
+    { provide: LogVerifier, useClass: DatabaseVerifier },
+    { provide: VerificationRateLimit, useClass: VerificationRateLimitStore },
+  ],
+})
 export class AuditRoutesModule {}

@@ -1,5 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { given } from '../../domain/given.js';
 import { Access, Caller } from '../../platform/auth/access/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/access/principal.js';
 import { pageRequest } from '../../platform/http/fields/pagination.js';
@@ -10,8 +11,7 @@ import { QueryParams } from '../../platform/http/request/query-params.js';
 import { Replies } from '../../platform/http/reply/replies.js';
 import { AuditListQuery, VerifyQuery } from './audit.dto.js';
 import { AuditEntryReply, AuditListReply, VerificationReply, presentEntry, presentVerification } from './audit.presenter.js';
-import { AuditQuery } from './query/audit.query.js';
-import { onlyOf } from './query/own-entries-only.js';
+import { AuditQuery, onlyOf } from './query/audit.query.js';
 import { VerifyLogService } from './verification/verify-log.service.js';
 
 const DEFAULT_LIMIT = 50;
@@ -34,12 +34,8 @@ export class AuditController {
   async list(@QueryParams(AuditListQuery) query: AuditListQuery, @Caller() caller: VerifiedCaller): Promise<AuditListReply> {
     assertPeriod(query);
     const page = await this.log.list(caller.scope, query, pageRequest(query, DEFAULT_LIMIT), onlyOf('audit.read', caller));
-    return {
-      entries: page.rows.map(presentEntry),
-      total: page.total,
-      ...(page.totalIsExact ? {} : { totalIsExact: false }),
-      ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }),
-    };
+    const { total, totalIsExact, nextCursor } = page;
+    return given({ entries: page.rows.map(presentEntry), total, totalIsExact: totalIsExact ? undefined : false, nextCursor });
   }
 
   // Before ':id', which would take "verify" for one.

@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { FINDING_KINDS } from '../../domain/audit/integrity/findings.js';
 import { readEntry } from '../../domain/audit/entry/read-entry.js';
 import type { StoredEntry } from '../../domain/audit/entry/stored-entry.js';
+import { given } from '../../domain/given.js';
 import type { JsonObject } from '../../domain/json.js';
 import { NOT_COMPARED } from './anchors/ask-anchors.js';
 import type { Verification } from './verification/verification-result.js';
@@ -111,23 +112,11 @@ export class VerificationReply {
 }
 
 export function presentEntry(entry: StoredEntry): AuditEntryReply {
+  const { id, event, agentId, actorId, organizationId, capability, outcome, chain, seq, hash, prevHash, timestamp } = entry;
   const { metadata, origin } = readEntry(entry);
-  return {
-    id: entry.id,
-    event: entry.event,
-    ...(entry.agentId === null ? {} : { agentId: entry.agentId }),
-    actorId: entry.actorId,
-    organizationId: entry.organizationId,
-    ...(entry.capability === null ? {} : { capability: entry.capability }),
-    ...(entry.outcome === null ? {} : { outcome: entry.outcome }),
-    metadata,
-    ...(origin ? { origin } : {}),
-    chain: entry.chain,
-    seq: entry.seq,
-    hash: entry.hash,
-    ...(entry.prevHash === null ? {} : { prevHash: entry.prevHash }),
-    timestamp: entry.timestamp,
-  };
+  return given({
+    id, event, agentId, actorId, organizationId, capability, outcome, metadata, origin, chain, seq, hash, prevHash, timestamp,
+  });
 }
 
 export function presentVerification(

@@ -9,7 +9,7 @@ import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 import { joinProviderClaims } from '../sign-in/ports/provider-claims.query.js';
 
-/** For whose agents, and since when, somebody decides. */
+/** About which agents, and since which time, people are asked. */
 export interface DeciderWanted {
   organizationId: string;
   /** The agent's team of now. */
@@ -22,7 +22,7 @@ export interface DeciderWanted {
   teamsBefore?: Date;
 }
 
-/** Somebody who decides, and how they stand to a request. */
+/** A person who decides, and their relation to a request. */
 export interface DeciderContext {
   person: Person;
   /** Nobody else could have decided since the request was made. */
@@ -78,14 +78,14 @@ const PERSON = `
 
 const ONE = `${PERSON} where u.organization_id = $7 and u.id = $8`;
 
-// Locked, since some may have their account in another organization of the tenant, whose barrier this work does not hold: whoever
-// takes their rights away waits until it has ended.
+// Locked, since some may have their account in another organization of the tenant, whose barrier this work has not joined: a
+// change that takes their rights away waits until this work has ended.
 const THOSE_WHO_STILL_DECIDE = `${PERSON}
   where u.id = any ($7) and u.status = 'active'
     and (u.organization_id = $1 or (may.role = 'owner' and u.organization_id in (select id from tenant_group)))
   order by u.id for share of u`;
 
-// An address was claimed as it stood when the request was made: an account whose own was changed since may have had it.
+// An address was claimed by the accounts of the time when the request was made: an account whose own was changed since may have had it.
 // `union` ends a circle of people who vouched for one another. Root, who is nobody's colleague, is no link between people.
 const SELVES = `
   with recursive ${TENANT_GROUP},
@@ -104,7 +104,7 @@ const SELVES = `
 export class DeciderQuery {
   constructor(@Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'oidcIssuer'>) {}
 
-  /** Who comes with claims of the identity provider decides as what they let them be, since they have let them. */
+  /** Claims of the identity provider lower a person's role, from the time of the claim on. */
   async read(tx: Tx, { userId, organizationId: home, ...shown }: UserPrincipal, wanted: DeciderWanted): Promise<DeciderContext> {
     // The unit of work has just found this account alive, and rows of people are never deleted.
     const [row] = await tx.query<Row>(ONE, [...this.parametersOf(wanted), home, userId]);
@@ -122,7 +122,7 @@ export class DeciderQuery {
   }
 
   /**
-   * For each name (a user's id, or an address): the users who stand behind it, which are the accounts of that address, and with
+   * For each name (a user's id, or an address): the users of that name, which are the accounts of that address, and with
    * `vouchers` those who vouched for them, and so on.
    */
   async selves(
@@ -138,8 +138,8 @@ export class DeciderQuery {
   }
 
   /**
-   * Whoever waited for the lock of an account in another organization has it as it is behind that, while the position is of before: it is
-   * read once more.
+   * Where a lock of an account in another organization was waited for, the account is read as it was after the wait, and the position
+   * as it was before: so positions are read once more.
    */
   private async positionsBehindLocks(tx: Tx, rows: readonly Row[]): Promise<Map<string, string>> {
     if (rows.length === 0) return new Map();

@@ -1,23 +1,22 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { CapabilityFacts, GrantFacts } from '../../domain/gate/decide.js';
 import type { ReadPositions } from '../../domain/audit/catalogue/basis.js';
 import type { Condition } from '../../domain/gate/conditions.js';
-import { definitionDigest } from '../../domain/gate/definition-digest.js';
-import type { HttpConnector } from '../../domain/gate/connector.js';
 import type { GrantWord, RiskLevel, TimeoutAction } from '../../domain/gate/vocabulary.js';
-import type { JsonObject } from '../../domain/json.js';
 import type { Quorum } from '../../domain/hitl/quorum.js';
 import type { Reminder } from '../../domain/hitl/reminders.js';
 import { DEFAULT_WINDOW_SECONDS } from '../../domain/hitl/window.js';
 import { AnchorFreshness } from '../../platform/audit/anchor-freshness.js';
+import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 import type { NamedStatement } from '../../platform/database/statements/named-statement.js';
 import { Statements } from '../../platform/database/statements/statements.js';
 import { textArray } from '../../platform/database/statements/text-array.js';
 import type { SeparationOfDuties } from '../../domain/hitl/duties.js';
 import type { Limit } from '../../domain/gate/limits.js';
-import { definitionFrom, factsOf } from '../capabilities/definition.js';
 import { GrantUsageStore, type Usage } from '../capabilities/grant-usage.store.js';
+import { type ChosenRuntime, chooseRuntime } from '../executions/choose-runtime.js';
+import { type DefinitionColumns, definitionOf } from './definition-facts.js';
 
 /** Whose facts are asked for. `key` is the scope of an idempotency key, with the organization that its record stands in. */
 export interface FactsWanted {
@@ -25,13 +24,15 @@ export interface FactsWanted {
   agentId: string;
   capability: string;
   key?: { organizationId: string; scope: string };
+  /** The agent key behind the call, where there is one. */
+  agentKeyId?: string;
 }
 
 /** Everything that `decide()` looks at, with the revisions that a commit compares. */
 export interface Facts {
   /** The database's clock when they were read. */
   readonly now: Date;
-  /** Up to where the chains that tell shared facts are among them: read in the same snapshot. */
+  /** Up to which positions the chains that record shared facts are taken into account: read in the same snapshot. */
   readonly readUpTo: ReadPositions;
   /** Revision of the agent's chain head; undefined: there is no such agent here. */
   readonly revision?: number;
@@ -48,7 +49,7 @@ export interface Facts {
     teamId?: string;
     registeredBy: string;
   };
-  /** The stops that hold this agent now. */
+  /** The stops that are in force for this agent. */
   readonly stops: readonly { readonly id: string }[];
   readonly separationOfDuties: SeparationOfDuties;
   /** Of the agent's organization. */
@@ -56,16 +57,20 @@ export interface Facts {
   /** Whether what is hardcoded stops: the log is without its anchors for too long. Of this server's memory, at this moment. */
   readonly unanchored?: true;
   readonly definition?: CapabilityFacts;
+  /** Which runtime has calls of the capability, by its definition and this server's configuration. */
+  readonly runtime: ChosenRuntime;
   /** The agent's own, or its team's where it has none that is alive. */
   readonly grant?: GrantFacts;
   /** Of a grant with limits: what is used up of them. */
   readonly usage?: Usage;
   readonly rootKeyHash: string;
+  /** Of a call with an agent key behind it: whether the agent still has the key. Its deletion raises the revision. */
+  readonly hasKey?: boolean;
   /** The call that first used the idempotency key. */
   readonly kept?: { fingerprint: string; executionId: string | null };
 }
 
-interface Row {
+interface Row extends DefinitionColumns {
   now: Date;
   revision: string | null;
   open_requests: number | null;
@@ -95,18 +100,16 @@ interface Row {
   timeout_action: TimeoutAction;
   quorum: Quorum | null;
   reminders: Reminder[];
-  defined: boolean;
-  input_schema: JsonObject | null;
-  connector: HttpConnector | null;
   key_fingerprint: string | null;
   key_execution_id: string | null;
+  has_key?: boolean;
 }
 
 // One clock for the whole statement: a grant that ends while it runs holds for all of it, or for none. Each lookup is lateral and
 // limited, so that it stays one by key: joined freely, a plan that was made before the tables had statistics reads all grants of
 // everybody for each call.
-const READ: NamedStatement = {
-  name: 'gate-facts-6',
+const factsStatement = (name: string, more = { column: '', parameter: '', name: '' }): NamedStatement => ({
+  name,
   text: `
     with clock as materialized (select clock_timestamp() as now)
     select (select now from clock) as now, h.revision, h.open_requests, o.revision as organization_revision,
@@ -118,9 +121,9 @@ const READ: NamedStatement = {
       g.limits, g.team_id as grant_team_id, g.id as grant_id, g.version as grant_version, g.hitl_mode, g.conditions,
       g.expires_at, g.timeout_seconds, g.timeout_action, g.quorum, g.reminders,
       d.name is not null as defined, d.input_schema, d.connector,
-      k.fingerprint as key_fingerprint, k.execution_id as key_execution_id
-    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) with ordinality
-           as i(organization_id, agent_id, capability, key_organization_id, key_scope, n)
+      k.fingerprint as key_fingerprint, k.execution_id as key_execution_id${more.column}
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]${more.parameter}) with ordinality
+           as i(organization_id, agent_id, capability, key_organization_id, key_scope${more.name}, n)
     left join lateral (select * from organizations where id = i.organization_id limit 1) o on true
     left join lateral (select * from audit_heads
       where organization_id = i.organization_id and chain = i.agent_id and closed_at is null limit 1) h on true
@@ -145,7 +148,17 @@ const READ: NamedStatement = {
     left join lateral (select * from idempotency_keys
       where organization_id = i.key_organization_id and scope = i.key_scope limit 1) k on true
     order by i.n`,
-};
+});
+
+const READ = factsStatement('gate-facts-6');
+
+/** For calls of which some have an agent key behind them. Key and revision come from one snapshot, so neither can be the older one. */
+const READ_WITH_KEYS = factsStatement('gate-facts-with-keys-1', {
+  parameter: ', $6::text[]', name: ', agent_key_id',
+  column: `,
+      exists (select from agent_keys
+        where organization_id = i.organization_id and id = i.agent_key_id and agent_id = i.agent_id) as has_key`,
+});
 
 /** The facts that decisions rest on, read in one statement for a whole batch, without a lock. No tables of its own. */
 @Injectable()
@@ -154,10 +167,14 @@ export class FactsQuery {
     private readonly statements: Statements,
     private readonly usage: GrantUsageStore,
     private readonly freshness: AnchorFreshness,
+    @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'runtimePrimary'>,
   ) {}
 
   async read(wanted: readonly FactsWanted[]): Promise<Facts[]> {
-    const rows = await this.statements.run<Row>(READ, parametersOf(wanted));
+    const keys = wanted.map((item) => item.agentKeyId ?? null);
+    const rows = keys.some((id) => id !== null)
+      ? await this.statements.run<Row>(READ_WITH_KEYS, [...parametersOf(wanted), textArray(keys)])
+      : await this.statements.run<Row>(READ, parametersOf(wanted));
     const facts = rows.map((row, i) => this.factsFrom(row, wanted[i]!));
     const limited = facts.flatMap((one, i) => (isLimited(one) ? [{ one, i }] : []));
     if (limited.length === 0) return facts;
@@ -175,9 +192,9 @@ export class FactsQuery {
   }
 
   /**
-   * The same facts inside a unit of work that holds the agent's head and its organization's barrier.
+   * The same facts inside a unit of work that has locked the agent's head and joined its organization's barrier.
    *
-   * @param without an execution that has its share already
+   * @param without an execution whose uses are not counted, since they are its own
    */
   async readWithin(tx: Tx, wanted: FactsWanted, without?: string): Promise<Facts> {
     const [facts] = await this.readAllWithin(tx, [wanted]);
@@ -188,7 +205,7 @@ export class FactsQuery {
   }
 
   private factsFrom(row: Row, wanted: FactsWanted): Facts {
-    return factsFrom(row, wanted, this.freshness.isStale);
+    return factsFrom(row, wanted, this.freshness.isStale, this.config.runtimePrimary);
   }
 }
 
@@ -206,7 +223,9 @@ function parametersOf(wanted: readonly FactsWanted[]): unknown[] {
   ];
 }
 
-function factsFrom(row: Row, { agentId, capability }: FactsWanted, isUnanchored: boolean): Facts {
+function factsFrom(
+  row: Row, { agentId, capability, agentKeyId }: FactsWanted, isUnanchored: boolean, primary: CompleteConfig['runtimePrimary'],
+): Facts {
   const definition = definitionOf(row, capability);
   const exists = row.revision !== null && row.name !== null;
   return {
@@ -215,6 +234,7 @@ function factsFrom(row: Row, { agentId, capability }: FactsWanted, isUnanchored:
     organizationRevision: Number(row.organization_revision),
     openRequests: row.open_requests ?? 0,
     rootKeyHash: row.root_key_hash,
+    ...(agentKeyId === undefined ? {} : { hasKey: row.has_key === true }),
     stops: (row.stops ?? []).map((id) => ({ id })),
     separationOfDuties: row.separation_of_duties ?? 'standard',
     tenantId: row.tenant_id,
@@ -231,6 +251,7 @@ function factsFrom(row: Row, { agentId, capability }: FactsWanted, isUnanchored:
         }
       : {}),
     ...(definition ? { definition } : {}),
+    runtime: chooseRuntime(primary, definition),
     ...(row.grant_id === null ? {} : { grant: grantOf(row) }),
     ...(row.key_fingerprint === null ? {} : { kept: { fingerprint: row.key_fingerprint, executionId: row.key_execution_id } }),
   };
@@ -250,26 +271,4 @@ function grantOf(row: Row): GrantFacts {
     ...(row.quorum === null ? {} : { quorum: row.quorum }),
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
   };
-}
-
-const builtInFacts = new Map<string, CapabilityFacts>();
-
-function definitionOf(row: Row, capability: string): CapabilityFacts | undefined {
-  if (row.defined) {
-    const base = definitionFrom(capability, undefined);
-    const content = {
-      ...(row.input_schema ? { inputSchema: row.input_schema } : {}),
-      ...(row.connector ? { connector: row.connector } : {}),
-    };
-    // From what the row holds, not from a digest beside it: whoever edits the one by SQL would leave the other.
-    return { name: capability, hardcoded: base?.hardcoded ?? false, digest: definitionDigest(content), ...content };
-  }
-  let facts = builtInFacts.get(capability);
-  if (!facts) {
-    const definition = definitionFrom(capability, undefined);
-    if (!definition) return undefined;
-    facts = factsOf(definition);
-    builtInFacts.set(capability, facts);
-  }
-  return facts;
 }

@@ -1,6 +1,6 @@
 import type { Facts, FactsWanted } from './facts.query.js';
 
-/** Past it facts are read again even if nobody said that they changed: an operator's hand in the database raises no revision. */
+/** After this time facts are read again even if no revision was raised: an operator may have changed them with SQL. */
 const KEPT_MS = 5_000;
 const KEPT_AT_MOST = 20_000;
 
@@ -25,7 +25,7 @@ export class RecentFacts {
     const age = performance.now() - kept.readAt;
     if (age > KEPT_MS) return undefined;
     const now = new Date(kept.facts.now.getTime() + age);
-    // Once it has run out another one may hold in its place, and nobody raises a revision for the passing of time.
+    // Once the grant has expired another one may apply, and no revision is raised by the passing of time.
     const { expiresAt } = kept.facts.grant ?? {};
     return expiresAt && expiresAt <= now ? undefined : { ...kept.facts, now };
   }
@@ -46,6 +46,7 @@ export class RecentFacts {
   }
 }
 
-function keyOf({ organizationId, agentId, capability }: FactsWanted): string {
-  return `${organizationId}/${agentId}/${capability}`;
+/** The capability last: it is the caller's word, and may be any text. */
+function keyOf({ organizationId, agentId, agentKeyId, capability }: FactsWanted): string {
+  return `${organizationId}/${agentId}/${agentKeyId ?? ''}/${capability}`;
 }

@@ -10,13 +10,14 @@ import { grantRecords } from './grant-records.query.js';
 import { GrantEntity } from './grant.entity.js';
 import { GrantStore } from './grant.store.js';
 import { GrantUsageStore } from './grant-usage.store.js';
+import { LimitRoomQuery } from './limit-room.query.js';
 import { CapabilitiesPersonalData } from './personal-data.store.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([CapabilityDefinitionEntity, GrantEntity]), OrganizationsModule],
   controllers: [CapabilitiesController],
-  providers: [DefinitionStore, GrantStore, GrantUsageStore, DefineCapabilityService, CapabilitiesPersonalData],
-  exports: [DefinitionStore, GrantStore, GrantUsageStore],
+  providers: [DefinitionStore, GrantStore, GrantUsageStore, LimitRoomQuery, DefineCapabilityService, CapabilitiesPersonalData],
+  exports: [DefinitionStore, GrantStore, GrantUsageStore, LimitRoomQuery],
 })
 export class CapabilitiesModule {
   constructor(keepers: RecordKeepers) {

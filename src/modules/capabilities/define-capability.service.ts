@@ -73,7 +73,7 @@ export class DefineCapabilityService {
     return this.work.run(sharedChange(organizationId), async (tx) => {
       const now = await tx.now();
       const former = await this.definitions.find(tx, organizationId, name);
-      if (!former) throw new Problem('NOT_FOUND', `There is no capability "${name}".`);
+      if (!former) throw new Problem('NOT_FOUND', await this.definitions.whyUnknown(organizationId, name, tx));
       assertChangeable(former, wanted);
       const inputSchema = wanted.inputSchema === undefined ? former.inputSchema : (checked.inputSchema ?? null);
       const connector = wanted.connector === undefined ? former.connector : (checked.connector ?? null);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { nearestName } from '../../domain/nearest-name.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 import { CapabilityDefinitionEntity } from './capability-definition.entity.js';
 import { type Definition, allDefinitions, definitionFrom } from './definition.js';
@@ -13,6 +14,16 @@ export class DefinitionStore {
   async list(organizationId: string): Promise<Definition[]> {
     const rows = await this.dataSource.getRepository(CapabilityDefinitionEntity).findBy({ organizationId });
     return allDefinitions(rows);
+  }
+
+  /** What to say of a name that no definition has, the nearest one included; undefined where there is one. */
+  async whyUnknown(organizationId: string, name: string, { manager }: Pick<Tx, 'manager'> = this.dataSource): Promise<string | undefined> {
+    const rows = await manager.getRepository(CapabilityDefinitionEntity).findBy({ organizationId });
+    const names = allDefinitions(rows).map((definition) => definition.name);
+    if (names.includes(name)) return undefined;
+    const nearest = nearestName(name, names);
+    const meant = nearest === undefined ? '.' : `; did you mean "${nearest}"?`;
+    return `There is no capability "${name}"${meant} GET /api/v1/capabilities lists all.`;
   }
 
   async find(tx: Tx, organizationId: string, name: string): Promise<Definition | undefined> {

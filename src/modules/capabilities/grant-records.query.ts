@@ -1,6 +1,6 @@
 import { decodeJson, decodeTime } from '../../domain/audit/integrity/row-decoding.js';
 import type { JsonValue } from '../../domain/json.js';
-import { pageOf, recordRows } from '../../platform/audit/record-rows.js';
+import { inOrder, recordRows } from '../../platform/audit/record-rows.js';
 import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
 
 interface Row {
@@ -28,7 +28,7 @@ const ROWS = `
     g.hitl_mode as "hitlMode", g.expires_at as "expiresAt", g.timeout_seconds as "timeoutSeconds", g.timeout_action as "timeoutAction",
     g.conditions, g.limits, g.quorum, g.reminders, g.revoked_at is not null as "isRevoked", g.revoked_by as "revokedBy",
     g.granted_by as "grantedBy"
-  from capability_grants g ${pageOf('g')}`;
+  from capability_grants g ${inOrder('g')}`;
 
 /** Grants of agents and of teams, with all their terms, for comparison with the log. */
 export const grantRecords: RecordKeeper = {

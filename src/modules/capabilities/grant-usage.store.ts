@@ -21,7 +21,8 @@ export interface Usage {
   used: string[];
 }
 
-const WINDOW_SECONDS: Readonly<Record<LimitPeriod, number | null>> = { minute: 60, hour: 3_600, day: 86_400, total: null };
+/** How long each window is; `total` has none. */
+export const WINDOW_SECONDS: Readonly<Record<LimitPeriod, number | null>> = { minute: 60, hour: 3_600, day: 86_400, total: null };
 
 /** Longer than the longest window. Uses of a waiting execution are kept while it waits: they may be given back, or begin to count. */
 const KEPT_DAYS = 120;
@@ -49,7 +50,7 @@ const READ: NamedStatement = {
     order by i.n`,
 };
 
-/** A revision that no row has: a grant whose usage row was deleted by hand commits nothing, and stops no other grant. */
+/** A revision that no row has: a grant whose usage row somebody deleted commits nothing, and stops no other grant. */
 const NO_ROW = -1;
 
 interface Row {
@@ -150,7 +151,7 @@ export class GrantUsageStore {
    *
    * @param grantIds further grants that may come to count some of them
    */
-  async hold(tx: Tx, organizationId: string, executionIds: readonly string[], grantIds: readonly string[] = []): Promise<void> {
+  async lockCounting(tx: Tx, organizationId: string, executionIds: readonly string[], grantIds: readonly string[] = []): Promise<void> {
     const counting = [...(await this.grantsCounting(tx, organizationId, executionIds)), ...grantIds];
     if (counting.length > 0) await this.lock(tx, organizationId, counting);
   }

@@ -61,12 +61,12 @@ export class ChangeTenantService {
   }
 
   /** @throws Problem NOT_FOUND; CONFLICT once it has been deleted */
-  private change(id: string, story: (tx: Tx, former: Tenant) => Promise<Tenant>): Promise<Reply<TenantEnvelope>> {
+  private change(id: string, act: (tx: Tx, former: Tenant) => Promise<Tenant>): Promise<Reply<TenantEnvelope>> {
     return this.work.run({ chains: [platformChain()] }, async (tx) => {
       const former = await this.tenants.lock(tx, id);
       if (!former) throw new Problem('NOT_FOUND', 'There is no such tenant.');
       if (former.status === 'deleted') throw new Problem('CONFLICT', 'The tenant has been deleted.');
-      const changed: Tenant = { ...await story(tx, former), updatedAt: await tx.now() };
+      const changed: Tenant = { ...await act(tx, former), updatedAt: await tx.now() };
       await this.tenants.update(tx, changed);
       return tx.reply(200, { tenant: presentTenant(changed) });
     });

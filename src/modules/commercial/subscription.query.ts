@@ -19,14 +19,14 @@ export async function tenantOf(run: RunStatement, organizationId: string): Promi
 }
 
 /**
- * The same, which stays as it is until the caller's transaction ends: whoever changes its subscription waits, and
- * after their answer nothing commits that was allowed under the former one.
+ * The same, locked until the caller's transaction ends: a change of the subscription waits, and after the answer to it nothing commits
+ * that was allowed under the former one.
  *
  * @param counting whether something of the tenant is counted: then one at a time
  */
 export async function lockedTenant(run: RunStatement, organizationId: string, counting: boolean): Promise<SubscribedTenant | undefined> {
-  const held = `${OF_ORGANIZATION} for ${counting ? 'no key update' : 'share'} of t`;
-  return (await run(held, [organizationId]))[0] as SubscribedTenant | undefined;
+  const locked = `${OF_ORGANIZATION} for ${counting ? 'no key update' : 'share'} of t`;
+  return (await run(locked, [organizationId]))[0] as SubscribedTenant | undefined;
 }
 
 /** Open accounts in all of the tenant's organizations. */

@@ -8,7 +8,7 @@ import { Problem } from '../../platform/http/reply/problem.js';
 import { type Tenant, TENANT_COLUMNS } from '../organizations/tenant.store.js';
 
 /** A tenant is within a scope that reaches the organization it began with. */
-const PLACE = { organization: 't.first_organization_id' };
+const SCOPE_COLUMNS = { organization: 't.first_organization_id' };
 
 @Injectable()
 export class TenantsQuery {
@@ -16,7 +16,7 @@ export class TenantsQuery {
 
   /** @throws Problem NOT_FOUND */
   async read(scope: Scope, id: string): Promise<Tenant> {
-    const within = scopeCondition(scope, PLACE, 2);
+    const within = scopeCondition(scope, SCOPE_COLUMNS, 2);
     const [row] = await this.dataSource.query<Tenant[]>(`select ${TENANT_COLUMNS} from tenants t where t.id = $1 and ${within.sql}`, [
       id, ...within.parameters,
     ]);
@@ -26,7 +26,7 @@ export class TenantsQuery {
 
   /** Newest first: ids sort by the time they were made. */
   async list(scope: Scope, status: Tenant['status'], page: PageRequest): Promise<Page<Tenant>> {
-    const within = scopeCondition(scope, PLACE, 2);
+    const within = scopeCondition(scope, SCOPE_COLUMNS, 2);
     const source = {
       columns: TENANT_COLUMNS, from: 'tenants t', where: `t.status = $1 and ${within.sql}`, parameters: [status, ...within.parameters],
       id: 't.id',

@@ -9,7 +9,7 @@ import { ProviderClient } from '../sign-in/ports/provider-client.js';
 import { tenantOf } from './subscription.query.js';
 import type { VerifiedClaims } from './verify-token.presenter.js';
 
-/** Tells the platform what a token of the identity provider is worth here. Nobody comes in by it, and no account is made. */
+/** Answers the platform which account a token of the identity provider would have here. It signs nobody in, and makes no account. */
 @Injectable()
 export class VerifyTokenService {
   constructor(
@@ -23,9 +23,9 @@ export class VerifyTokenService {
     recordsNothing();
     const { issuer } = this.provider;
     if (issuer === undefined) throw refused('cannot be verified: this installation has no identity provider');
-    const verdict = await this.provider.verify(token);
-    if (!verdict.ok) throw refused(`does not hold: ${verdict.reason}`);
-    const { claims, expiresAt: exp } = verdict;
+    const verified = await this.provider.verify(token);
+    if (!verified.ok) throw refused(`does not hold: ${verified.reason}`);
+    const { claims, expiresAt: exp } = verified;
     const found = await this.accounts.find(issuer, claims);
     if (found !== undefined && 'refused' in found) throw refused(`opens nothing here (${found.refused})`);
     const { sub, email, hasSubscription, managed, issuedAt: iat } = claims;

@@ -1,6 +1,12 @@
 import type { HttpConnector } from '../../domain/gate/connector.js';
 import type { ExecutionRuntime } from './execution.entity.js';
 
+/** Who does an action: this service by a runtime or connector, or the caller, for whom the gate's answer is a licence. */
+export const RUNS = ['service', 'caller'] as const;
+export type Runs = (typeof RUNS)[number];
+
+export const runsBy = (runtime: ExecutionRuntime): Runs => (runtime === 'receipt' ? 'caller' : 'service');
+
 const DEFAULT_TIMEOUT_SECONDS = 30;
 
 /** Which runtime has a call, and how long it may take, in seconds. */

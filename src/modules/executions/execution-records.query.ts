@@ -4,7 +4,7 @@ import { ERASED } from '../../domain/audit/entry/read-entry.js';
 import { decodeText } from '../../domain/audit/integrity/row-decoding.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.js';
 import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
-import { longColumns, longColumnsOf, measured, pageOf, recordRows, streamedRows } from '../../platform/audit/record-rows.js';
+import { inOrder, longColumns, longColumnsOf, measured, recordRows, streamedRows } from '../../platform/audit/record-rows.js';
 
 interface Row {
   readonly organizationId: string;
@@ -40,8 +40,8 @@ const LONG = {
 };
 
 /**
- * The entry of an execution that began without a question to a person does not tell `auto` from `notify`. Of an execution with a request
- * the request's mode is compared.
+ * The entry of an execution that began without a question to a person does not distinguish `auto` from `notify`. Of an execution with a
+ * request the request's mode is compared.
  */
 const MODE = `case when e.status = 'blocked' then e.effective_mode
   when e.hitl_request_id is null then case when e.effective_mode in ('auto', 'notify') then '${UNASKED}' else e.effective_mode end end`;
@@ -50,7 +50,7 @@ const ROWS = `
   select e.organization_id as "organizationId", e.id, e.agent_id as "agentId", e.capability, e.status, e.reason, e.definition,
     e.grant_id as "grantId", e.grant_version as "grantVersion", e.hitl_request_id as "hitlId", e.requested_by as "requestedBy",
     e.flagged, ${MODE} as mode, e.duration_ms as "durationMs", e.audit_id as "entryId", long."isLarge", ${longColumns(LONG)}
-  from executions e ${measured(LONG)} ${pageOf('e')}`;
+  from executions e ${measured(LONG)} ${inOrder('e')}`;
 
 const LONG_OF = longColumnsOf('executions', 'e', LONG);
 
@@ -151,7 +151,7 @@ function malformedIn(row: Pick<Row, keyof typeof MEMBERS>): string[] {
   return (['report', 'settlement', 'edit'] as const).flatMap((name) => {
     const value = row[name];
     if (value === null) return [];
-    if (!isJsonObject(value)) return [`something in the place of its ${name}`];
+    if (!isJsonObject(value)) return [`something else than its ${name}`];
     const known: readonly string[] = MEMBERS[name];
     return [
       ...(Object.keys(value).every((one) => known.includes(one)) ? [] : [`more in its ${name} than such a one has`]),
@@ -170,7 +170,7 @@ function member(of: JsonObject, name: string): string | null {
   return Object.hasOwn(of, name) ? canonical(of[name]) : null;
 }
 
-/** Of what is no object `malformedIn` tells, and nothing is compared. */
+/** A value that is no object is reported by `malformedIn`, and not compared. */
 function object(value: JsonValue): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }

@@ -2,7 +2,13 @@ import { ApiProperty } from '@nestjs/swagger';
 import { HITL_MODES } from '../../domain/gate/vocabulary.js';
 import { type JsonObject, type JsonValue, shownJson } from '../../domain/json.js';
 import { ANY_JSON } from '../../platform/http/fields/any-json.js';
+import { RUNS, type Runs, runsBy } from './choose-runtime.js';
 import { EXECUTION_STATUSES, type ExecutionEntity, type ExecutionError } from './execution.entity.js';
+
+/** Of an execution whose receiver may have acted without its answer reaching this service. */
+export const UNCERTAIN = 'It may have been done, and nobody here can say.';
+export const DO_NOT_REPEAT =
+  'It may have been done. Do not repeat it, except with the same Idempotency-Key, which tells its state and calls nothing again.';
 
 export class ReasonReply {
   @ApiProperty() rule!: string;
@@ -31,6 +37,7 @@ export class ExecutionReply {
   @ApiProperty() flagged!: boolean;
   @ApiProperty({ enum: ['receipt', 'connector', 'webhook'], description: '`receipt`: the agent does the work itself and reports.' })
   runtime!: string;
+  @ApiProperty({ enum: RUNS, description: 'Who does the action: this service, or the caller.' }) runs!: Runs;
   @ApiProperty({ type: Object, additionalProperties: true }) input!: JsonObject;
   @ApiProperty({ type: Object, required: false, additionalProperties: true }) context?: JsonObject;
   @ApiProperty({ type: EditReply, required: false, description: 'A reviewer changed `input` before it ran.' }) edit?: EditReply;
@@ -69,6 +76,7 @@ export function presentExecution(row: ExecutionEntity): ExecutionReply {
     effectiveMode: row.effectiveMode,
     flagged: row.flagged,
     runtime: row.runtime,
+    runs: runsBy(row.runtime),
     input: shownJson(row.input) as JsonObject,
     ...(row.context === null ? {} : { context: shownJson(row.context) as JsonObject }),
     ...(row.edit === null ? {} : { edit: row.edit as unknown as EditReply }),

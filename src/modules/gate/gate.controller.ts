@@ -1,11 +1,13 @@
 import { Controller, Post, Req } from '@nestjs/common';
-import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Access, Caller } from '../../platform/auth/access/access.decorator.js';
 import { CallerCheck } from '../../platform/auth/credentials/caller-check.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/access/principal.js';
 import { parsedBody } from '../../platform/http/request/body-reader.js';
 import { Idempotent } from '../../platform/http/request/idempotent.js';
+import { ReadsBody } from '../../platform/http/request/json-body.js';
+import { prefersLenience } from '../../platform/http/request/prefer.js';
 import { QueryParams } from '../../platform/http/request/query-params.js';
 import { Replies } from '../../platform/http/reply/replies.js';
 import { WaitQuery } from '../executions/executions.dto.js';
@@ -24,7 +26,7 @@ const GATE_CODES = [
 @Controller('api/v1')
 export class GateController {
   constructor(
-    private readonly answers: GateService,
+    private readonly gate: GateService,
     private readonly callers: CallerCheck,
   ) {}
 
@@ -38,11 +40,11 @@ export class GateController {
   @ApiTags('Execution')
   @Access('gate.execute')
   @Idempotent('gate.execute')
-  @ApiBody({ type: ExecuteDto })
+  @ReadsBody(ExecuteDto)
   @Replies(200, GateReply, ...GATE_CODES)
   @Replies(202, GateReply)
   async execute(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
-    return this.answers.execute(await this.read(request, caller), wait, caller);
+    return this.gate.execute(await this.read(request, caller), wait, caller);
   }
 
   @Post('executions')
@@ -50,11 +52,11 @@ export class GateController {
   @ApiTags('Execution')
   @Access('gate.execute')
   @Idempotent('gate.execute')
-  @ApiBody({ type: ExecuteDto })
+  @ReadsBody(ExecuteDto)
   @Replies(200, GateReply, ...GATE_CODES)
   @Replies(202, GateReply)
   async executeAlias(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
-    return this.answers.execute(await this.read(request, caller), wait, caller);
+    return this.gate.execute(await this.read(request, caller), wait, caller);
   }
 
   @Post('hitl')
@@ -67,16 +69,17 @@ export class GateController {
   @ApiTags('Human in the loop')
   @Access('hitl.create')
   @Idempotent('hitl.create')
-  @ApiBody({ type: CreateRequestDto })
+  @ReadsBody(CreateRequestDto)
   @Replies(201, RequestEnvelope, 'CAPABILITY_BLOCKED', ...GATE_CODES)
   create(@Req() request: Request, @Caller() caller: VerifiedCaller) {
-    return this.answers.request({ ...readExecuteCall(parsedBody(request)), dryRun: false }, caller);
+    const call = readExecuteCall(parsedBody(request), { dto: CreateRequestDto, lenient: prefersLenience(request) });
+    return this.gate.request({ ...call, dryRun: false }, caller);
   }
 
-  /** On these two routes the commit judges the caller; a body that never gets there must not be judged before its sender. */
+  /** On these two routes the commit judges the caller. A refused body never reaches the commit, so its sender is judged first. */
   private async read(request: Request, caller: VerifiedCaller): Promise<ExecuteCall> {
     try {
-      return readExecuteCall(parsedBody(request));
+      return readExecuteCall(parsedBody(request), { dto: ExecuteDto, query: WaitQuery, lenient: prefersLenience(request) });
     } catch (error) {
       await this.callers.judge(caller);
       throw error;

@@ -4,6 +4,7 @@ import { OutboundGuard } from '../../platform/outbound/outbound-guard.js';
 import { OutboxWorker } from '../../platform/outbox/outbox.worker.js';
 import { AgentsModule } from '../agents/agents.module.js';
 import { AuthorityModule } from '../authority/authority.module.js';
+import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { ExecutionsModule } from '../executions/executions.module.js';
 import { HitlModule } from '../hitl/hitl.module.js';
 import { AdmissionBatch } from './admission/admission-batch.service.js';
@@ -11,6 +12,7 @@ import { AdmissionService } from './admission/admission.service.js';
 import { BeginApprovedService } from './execution/begin-approved.service.js';
 import { CloseExecutionService } from './execution/close-execution.service.js';
 import { ExecutionWorker } from './execution/execution-worker.service.js';
+import { ExecutionAnswerService } from './execution-answer.service.js';
 import { GateService } from './gate.service.js';
 import { GateController } from './gate.controller.js';
 import { RecoverExecutionsService } from './execution/recover-executions.service.js';
@@ -31,10 +33,11 @@ const runtimeSelection = {
 };
 
 @Module({
-  imports: [AgentsModule, AuthorityModule, ExecutionsModule, HitlModule],
+  imports: [AgentsModule, AuthorityModule, CapabilitiesModule, ExecutionsModule, HitlModule],
   controllers: [GateController],
   providers: [
-    runtimeSelection, AdmissionBatch, AdmissionService, BeginApprovedService, CloseExecutionService, ExecutionWorker, GateService,
+    runtimeSelection, AdmissionBatch, AdmissionService, BeginApprovedService, CloseExecutionService, ExecutionAnswerService,
+    ExecutionWorker, GateService,
     RecoverExecutionsService, RunExecutionService, UnknownCommits,
   ],
 })

@@ -13,7 +13,7 @@ import { BatchDto, BatchReply } from './decisions/decide-batch.dto.js';
 import { DecideBatchService } from './decisions/decide-batch.service.js';
 import { ApprovalDto, DecisionDto, EscalationDto, FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { RequestEnvelope, RequestListReply, RequestReply, RequestSnakeReply } from './hitl.presenter.js';
-import { ExpireRequestsService } from './expiry/expire-requests.service.js';
+import { ExpireNowService } from './expiry/expire-now.service.js';
 import { HitlService } from './hitl.service.js';
 
 const DECISION_CODES = [
@@ -29,12 +29,12 @@ class TimeoutReply {
   @ApiProperty({ enum: TIMEOUT_ACTIONS, description: 'As it was applied.' }) action!: string;
 }
 
-class SweptReply {
+class ExpiryReply {
   @ApiProperty({ type: 'integer' }) checked!: number;
   @ApiProperty({ type: 'integer' }) timedOut!: number;
   @ApiProperty({ type: 'integer' }) approved!: number;
   @ApiProperty({ type: 'integer' }) escalated!: number;
-  @ApiProperty({ required: false, description: 'There was too much for one call: ask again, or leave the rest to the sweep.' }) more?: true;
+  @ApiProperty({ required: false, description: 'There was too much for one call: ask again, or leave the rest to the service.' }) more?: true;
 }
 
 @ApiTags('Human in the loop')
@@ -42,7 +42,7 @@ class SweptReply {
 export class HitlController {
   constructor(
     private readonly hitl: HitlService,
-    private readonly expiry: ExpireRequestsService,
+    private readonly expiry: ExpireNowService,
     private readonly batches: DecideBatchService,
   ) {}
 
@@ -58,11 +58,11 @@ export class HitlController {
   @Get('check-timeouts')
   @ApiOperation({
     summary: 'End requests whose time is over',
-    description: 'The sweep does this by itself every second. Takes 5 seconds at most. Harmless to repeat.',
+    description: 'The service does this by itself every second. Takes 5 seconds at most. Harmless to repeat.',
   })
   @Header('Cache-Control', 'no-store')
   @Access('hitl.timeout')
-  @Replies(200, SweptReply)
+  @Replies(200, ExpiryReply)
   checkTimeouts(@Caller() caller: VerifiedCaller) {
     return this.expiry.checkNow(caller);
   }
@@ -70,10 +70,10 @@ export class HitlController {
   @Post('check-timeouts')
   @ApiOperation({
     summary: 'End requests whose time is over',
-    description: 'The sweep does this by itself every second. Takes 5 seconds at most. Harmless to repeat.',
+    description: 'The service does this by itself every second. Takes 5 seconds at most. Harmless to repeat.',
   })
   @Access('hitl.timeout')
-  @Replies(200, SweptReply)
+  @Replies(200, ExpiryReply)
   checkTimeoutsNow(@Caller() caller: VerifiedCaller) {
     return this.expiry.checkNow(caller);
   }

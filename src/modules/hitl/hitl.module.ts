@@ -14,9 +14,10 @@ import { DecideRequestService } from './decisions/decide-request.service.js';
 import { DueRequestsQuery } from './expiry/due-requests.query.js';
 import { EditRequestService } from './decisions/edit-request.service.js';
 import { EligibleDecidersQuery } from './queue/eligible-deciders.query.js';
+import { QueueQuery } from './queue/queue.query.js';
 import { EndedRequestsStore } from './requests/ended-requests.store.js';
 import { EscalateRequestService } from './decisions/escalate-request.service.js';
-import { ExpireRequestsService } from './expiry/expire-requests.service.js';
+import { ExpireNowService } from './expiry/expire-now.service.js';
 import { PausedDeadlineStore } from './expiry/paused-deadline.store.js';
 import { HitlController } from './hitl.controller.js';
 import { HitlEventsController } from './events/hitl-events.controller.js';
@@ -37,8 +38,8 @@ import { ReceiptExecutionService } from './requests/receipt-execution.service.js
 import { ApplyTransitionService } from './requests/apply-transition.service.js';
 import { HitlPersonalData } from './personal-data.store.js';
 import { RemindService } from './expiry/remind.service.js';
-import { Sweeper } from './expiry/sweeper.service.js';
-import { SweepService } from './expiry/sweep.service.js';
+import { ExpirySchedule } from './expiry/expiry-schedule.service.js';
+import { RequestExpiryService } from './expiry/request-expiry.service.js';
 import { TimeOutService } from './expiry/time-out.service.js';
 import { VoteStore } from './decisions/vote.store.js';
 
@@ -49,9 +50,9 @@ import { VoteStore } from './decisions/vote.store.js';
   providers: [
     ApplyTransitionService, CancelErasedService, CancelWorkService, CountVotesService, DecideBatchService, DecideRequestService,
     DecisionEligibilityService, DueRequestsQuery, EditRequestService, EligibleDecidersQuery, EndedRequestsStore, EscalateRequestService,
-    ExpireRequestsService, HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlPersonalData, HitlRequestStore, HitlRequestsQuery,
-    HitlService, HitlStatsQuery, PausedDeadlineStore, ReceiptExecutionService, RemindService, RequestWork, Sweeper, SweepService,
-    TimeOutService, VoteStore,
+    ExpireNowService, ExpirySchedule, HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlPersonalData, HitlRequestStore,
+    HitlRequestsQuery, HitlService, HitlStatsQuery, PausedDeadlineStore, QueueQuery, ReceiptExecutionService, RemindService,
+    RequestExpiryService, RequestWork, TimeOutService, VoteStore,
   ],
   exports: [
     ApplyTransitionService, CancelWorkService, HitlRequestStore, HitlRequestsQuery, HitlService, PausedDeadlineStore,

@@ -50,7 +50,7 @@ export interface Recovered {
  * Puts a database into service that is older than what was lived: whatever it has open may have ended, and whatever it holds for valid
  * may have been taken back. Running executions become indeterminate, what waits is cancelled, every token, session and invitation and
  * the root key die, and the log says what was given up. In many short units of work, each of which finds what it has to do in the
- * database: cut short, it goes on where it was. Servers hold from the first moment to the last.
+ * database: cut short, it goes on where it was. The database is in maintenance mode from the first moment to the last.
  */
 export async function recoverInstallation(parts: RecoveryParts, order: RecoveryOrder): Promise<Recovered> {
   const { run } = parts;

@@ -1,14 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { MaintenanceMode } from '../../platform/audit/maintenance-mode.js';
-import { CredentialSources, type RunStatement } from '../../platform/auth/credentials/credential-source.js';
+import type { RunStatement } from '../../platform/auth/credentials/credential-source.js';
 import { dataSourceOptions } from '../../platform/database/data-source.js';
-import { IdempotencyKeys } from '../../platform/database/transaction/idempotency.js';
 import { Janitor } from '../../platform/database/janitor.service.js';
 import { Statements } from '../../platform/database/statements/statements.js';
-import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
+import { commandWork } from '../../platform/database/transaction/command-work.js';
+import type { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
 import { createLogger } from '../../platform/logging/logger.js';
-import { OutboxSignal } from '../../platform/outbox/outbox-signal.js';
 import { AgentEntity } from '../agents/agent.entity.js';
 import { AgentStore } from '../agents/agent.store.js';
 import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
@@ -57,13 +55,10 @@ function partsOn(dataSource: DataSource): RecoveryParts {
   const usage = new GrantUsageStore(statements, janitor);
   // Requests end here and go to nobody, so that it does not matter whom a provider has lowered.
   const moving = new ApplyTransitionService(requests, executions, usage, new EligibleDecidersQuery({}));
-  // Nothing is approved here, so that it does not matter who runs it.
-  const licences = new ReceiptExecutionService(executions, usage, { runtimePrimary: 'connector' });
-  // No call comes through here that could bring an idempotency key, so any secret does.
-  const keys = new IdempotencyKeys({ encryptionKey: randomBytes(32).toString('base64') });
+  const licences = new ReceiptExecutionService(executions, usage);
   return {
-    run: (sql, parameters) => dataSource.query(sql, parameters),
-    work: new UnitOfWork(dataSource, new CredentialSources(), keys, new OutboxSignal()),
+    run: (sql, parameters) => dataSource.query(sql, [...parameters]),
+    work: commandWork(dataSource),
     agents: new AgentStore(dataSource, janitor),
     executions,
     cancelling: new CancelWorkService(requests, moving, executions, usage, licences, { wake: () => undefined }),

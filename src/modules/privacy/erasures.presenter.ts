@@ -1,8 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { given } from '../../domain/given.js';
 import type { ErasedAccount } from '../organizations/users/erase-account.js';
 import type { ErasureCounts } from './execution/erasure.js';
 import type { ErasureRow } from './requests/erasures.query.js';
-import type { ErasurePreview } from './search/preview-erasure.service.js';
+import type { ErasurePreview } from './search/erasure-search.service.js';
 
 const KINDS = ['user', 'values'];
 const STATES = ['unconfirmed', 'running', 'done', 'declined'];
@@ -88,21 +89,11 @@ export class ErasedUserReply {
 }
 
 export function presentErasure(row: ErasureRow): ErasureReply {
-  const { cursor: { phase, round }, counts, state } = row;
-  return {
-    id: row.id,
-    organizationId: row.organizationId,
-    kind: row.kind,
-    state,
-    ...(row.userId === null ? {} : { userId: row.userId }),
-    ...(row.reason === null ? {} : { reason: row.reason }),
-    askedBy: row.askedBy,
-    askedAt: row.askedAt.toISOString(),
-    ...(row.confirmedBy === null ? {} : { confirmedBy: row.confirmedBy }),
-    counts: { ...counts },
-    ...(state === 'running' ? { progress: { phase, round } } : {}),
-    ...(row.endedAt === null ? {} : { endedAt: row.endedAt.toISOString() }),
-  };
+  const { id, organizationId, kind, state, userId, reason, askedBy, askedAt, confirmedBy, cursor: { phase, round }, counts, endedAt } = row;
+  return given({
+    id, organizationId, kind, state, userId, reason, askedBy, askedAt: askedAt.toISOString(), confirmedBy, counts: { ...counts },
+    progress: state === 'running' ? { phase, round } : undefined, endedAt: endedAt?.toISOString(),
+  });
 }
 
 export function presentFound(organizationId: string, { values, entries, decisions, complete }: ErasurePreview): FoundReply {

@@ -1,13 +1,9 @@
 import { Module } from '@nestjs/common';
 import { RecordKeepers } from '../../platform/audit/record-keepers.js';
-import { SignedErasuresModule } from '../audit/erasures/erasures.module.js';
-import { RetentionModule } from '../audit/retention/retention.module.js';
+import { AuditModule } from '../audit/audit.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { RequestErasureService } from './requests/request-erasure.service.js';
-import { ErasureRequests } from './requests/erasure-requests.service.js';
 import { EraseArchive } from './execution/erase-archive.service.js';
-import { EraseRows } from './execution/erase-rows.service.js';
-import { EraseUserSearches } from './execution/erase-user-searches.service.js';
 import { EraseUserService } from './execution/erase-user.service.js';
 import { ErasureJob } from './execution/erasure-job.service.js';
 import { erasureRecords } from './requests/erasure-records.query.js';
@@ -18,18 +14,17 @@ import { SealedSearchTexts } from './requests/sealed-search-texts.js';
 import { ErasuresController } from './erasures.controller.js';
 import { ErasuresPersonalData } from './requests/erasures.personal-data.js';
 import { ErasuresQuery } from './requests/erasures.query.js';
-import { PreviewErasure } from './search/preview-erasure.service.js';
 import { LogSearchQuery } from './search/log-search.query.js';
 import { ErasureSearch } from './search/erasure-search.service.js';
 import { UserDataController } from './user-data.controller.js';
 
 /** Erasure of personal data, from the log and from the rows of all modules. */
 @Module({
-  imports: [OrganizationsModule, SignedErasuresModule, RetentionModule],
+  imports: [OrganizationsModule, AuditModule],
   controllers: [ErasuresController, UserDataController],
   providers: [
-    RequestErasureService, ErasureRequests, EraseArchive, EraseRows, EraseUserSearches, EraseUserService, ErasureJob, ErasureProgress,
-    ErasureStore, ErasureSteps, SealedSearchTexts, ErasuresPersonalData, ErasuresQuery, PreviewErasure, LogSearchQuery, ErasureSearch,
+    RequestErasureService, EraseArchive, EraseUserService, ErasureJob, ErasureProgress,
+    ErasureStore, ErasureSteps, SealedSearchTexts, ErasuresPersonalData, ErasuresQuery, LogSearchQuery, ErasureSearch,
   ],
 })
 export class PrivacyModule {

@@ -50,7 +50,7 @@ export class TeamStore {
   }
 
   /** Keeps the team from being removed until this unit of work ends; agents may still join it. @throws Problem NOT_FOUND */
-  async hold(tx: Tx, { organizationId, id }: TeamRef): Promise<void> {
+  async lock(tx: Tx, { organizationId, id }: TeamRef): Promise<void> {
     const rows = await tx.query('select id from teams where organization_id = $1 and id = $2 for key share', [
       organizationId, id,
     ]);

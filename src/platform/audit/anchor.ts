@@ -1,7 +1,7 @@
 /** What an anchor is known to have. */
 export interface Anchored {
   readonly size: number;
-  /** Base64, as in the checkpoint; absent where the anchor tells only its size. */
+  /** Base64, as in the checkpoint; absent where the anchor answers only with its size. */
   readonly root?: string;
   /** The whole signed note, and whatever signatures the anchor has added. */
   readonly note?: string;
@@ -18,17 +18,17 @@ export interface OurTree {
 }
 
 /**
- * A place outside of the database where signed checkpoints of the platform's tree are kept: what a rewritten or restored database
+ * A store outside of the database where signed checkpoints of the platform's tree are kept: what a rewritten or restored database
  * cannot take back.
  */
 export interface Anchor {
   /** As configured: `file:<folder>`, `witness:<url>`. Names its row of watermarks. */
   readonly name: string;
-  /** It tells nothing to whoever does not show it our newest checkpoint. */
+  /** It answers only when it is shown our newest checkpoint. */
   readonly answersOnlyWhenShown?: boolean;
   /**
-   * The newest checkpoint that it has of this origin (`<instance>/platform`); undefined while it has none, or has nothing to tell
-   * without being shown ours.
+   * The newest checkpoint that it has of this origin (`<instance>/platform`); undefined while it has none, or would
+   * have to be shown ours.
    *
    * @param ours committed and signed; it may be kept in passing
    * @throws Error when it cannot be asked

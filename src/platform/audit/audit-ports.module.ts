@@ -1,6 +1,5 @@
 import { Global, Module } from '@nestjs/common';
 import { AnchorFreshness } from './anchor-freshness.js';
-import { BeforeSigning } from './before-signing.js';
 import { EndedRecordKeepers } from './ended-records.js';
 import { MaintenanceMode } from './maintenance-mode.js';
 import { PersonalDataHolders } from './personal-data/personal-data-holders.js';
@@ -10,7 +9,7 @@ import { ReadinessFacts } from './readiness-facts.js';
 import { RecordKeepers } from './record-keepers.js';
 
 const shared = [
-  AnchorFreshness, BeforeSigning, EndedRecordKeepers, MaintenanceMode, PersonalDataHolders, PersonalRows, ReadinessFacts, RecordKeepers,
+  AnchorFreshness, EndedRecordKeepers, MaintenanceMode, PersonalDataHolders, PersonalRows, ReadinessFacts, RecordKeepers,
 ];
 
 /** Where modules and the audit log meet without knowing each other. */

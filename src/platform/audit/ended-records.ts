@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../database/transaction/tx.js';
+import { Registry } from './registry.js';
 
 /** Rows beside the log whose payloads are kept for a time only, once the record has ended. */
 export interface EndedRecords {
@@ -14,16 +15,5 @@ export interface EndedRecords {
 /** The last row of a pass. */
 export type RecordKey = readonly [organizationId: string, id: string];
 
-/** Modules register their rows at start. */
 @Injectable()
-export class EndedRecordKeepers {
-  private readonly keepers: EndedRecords[] = [];
-
-  register(keeper: EndedRecords): void {
-    this.keepers.push(keeper);
-  }
-
-  all(): readonly EndedRecords[] {
-    return this.keepers;
-  }
-}
+export class EndedRecordKeepers extends Registry<EndedRecords> {}

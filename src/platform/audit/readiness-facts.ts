@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { Registry } from './registry.js';
 
-/** Something that readiness tells beside the clock and the database. */
+/** Something that readiness shows beside the clock and the database. */
 export interface ReadinessFact {
   readonly name: string;
   /**
@@ -10,18 +11,11 @@ export interface ReadinessFact {
   look(): Promise<Record<string, number | string>>;
 }
 
-/** Modules register what of theirs belongs to readiness. */
 @Injectable()
-export class ReadinessFacts {
-  private readonly facts: ReadinessFact[] = [];
-
-  register(fact: ReadinessFact): void {
-    this.facts.push(fact);
-  }
-
+export class ReadinessFacts extends Registry<ReadinessFact> {
   /** All of them in the order of registration, joined. */
   async look(): Promise<Record<string, number | string>> {
-    const members = await Promise.all(this.facts.map((fact) => fact.look()));
+    const members = await Promise.all(this.all().map((fact) => fact.look()));
     return Object.assign({}, ...members) as Record<string, number | string>;
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RecordGap, RecordKind, RecordRow } from '../../domain/audit/completeness/record-row.js';
 import type { Selection } from '../../domain/audit/integrity/verify-log.js';
+import { Registry } from './registry.js';
 
 /** Runs one statement of the reading transaction, so that rows and entries are of the same moment. */
 export type ReadStatement = (sql: string, parameters: readonly unknown[]) => Promise<unknown[]>;
@@ -16,16 +17,5 @@ export interface RecordKeeper {
   gaps?(run: ReadStatement, selection: Selection): AsyncIterable<readonly RecordGap[]>;
 }
 
-/** Modules register their keepers at start: verification reads them all and knows none of the modules. */
 @Injectable()
-export class RecordKeepers {
-  private readonly keepers: RecordKeeper[] = [];
-
-  register(keeper: RecordKeeper): void {
-    this.keepers.push(keeper);
-  }
-
-  all(): readonly RecordKeeper[] {
-    return this.keepers;
-  }
-}
+export class RecordKeepers extends Registry<RecordKeeper> {}

@@ -1,14 +1,12 @@
 import type { RecordRow } from '../../domain/audit/completeness/record-row.js';
 import type { Selection } from '../../domain/audit/integrity/verify-log.js';
+import { readByCursor } from '../database/statements/read-by-cursor.js';
 import type { ReadStatement } from './record-keepers.js';
 
-const BATCH = 2_000;
-
-/** The end of a statement for {@link recordRows}: selection and order of rows of the table with this alias. */
-export const pageOf = (t: string): string => `
-  where (${t}.organization_id, ${t}.id) > ($1, $2) and ($4::text is null or ${t}.organization_id = $4)
-    and ($5::text is null or ${t}.agent_id = $5)
-  order by ${t}.organization_id, ${t}.id limit $3`;
+/** The end of a statement for {@link recordRows}: which rows of the table with this alias, and their order, by code point. */
+export const inOrder = (t: string): string => `
+  where ($1::text is null or ${t}.organization_id = $1) and ($2::text is null or ${t}.agent_id = $2)
+  order by ${t}.organization_id, ${t}.id`;
 
 type OwnColumns = Omit<RecordRow, 'members' | 'texts'>;
 
@@ -38,27 +36,11 @@ export function recordOf<Row extends OwnColumns & RecordRow['members']>(row: Row
   return { organizationId, id, agentId, capability, status, members };
 }
 
-/**
- * Rows in batches by key: each statement begins behind the last row of the statement before, so no cursor stays open.
- *
- * @param sql ends with {@link pageOf}: in the order of organization and id, by code point
- * @param long of a row with {@link longColumns}: {@link longColumnsOf} it
- */
-export async function* recordRows<Row extends { readonly organizationId: string; readonly id: string }>(
-  run: ReadStatement,
-  sql: string,
-  { organizationId, chain }: Selection,
-  toRecord: (row: Row) => RecordRow,
-  long?: string,
+/** The rows of a statement that ends with {@link inOrder}, as records: otherwise as {@link streamedRows}. */
+export async function* recordRows<Row extends object>(
+  run: ReadStatement, sql: string, selection: Selection, toRecord: (row: Row) => RecordRow, long?: string,
 ): AsyncGenerator<readonly RecordRow[]> {
-  let after: readonly [string, string] = ['', ''];
-  for (;;) {
-    const rows = (await run(sql, [...after, BATCH, organizationId ?? null, chain ?? null])) as Row[];
-    for await (const some of withLong(run, rows, long)) yield some.map(toRecord);
-    const last = rows.at(-1);
-    if (!last || rows.length < BATCH) return;
-    after = [last.organizationId, last.id];
-  }
+  for await (const rows of streamedRows<Row>(run, sql, selection, long)) yield rows.map(toRecord);
 }
 
 /** The rows with their long columns, in pieces of which none takes much memory. */
@@ -75,10 +57,8 @@ function isLarge(row: object): boolean {
   return 'isLarge' in row && row.isLarge === true;
 }
 
-let cursors = 0;
-
 /**
- * The rows of a statement, in no order.
+ * The rows of a statement, in batches.
  *
  * @param sql with the organization as `$1` and the agent as `$2`, null for all of them
  * @param long of a row with {@link longColumns}: {@link longColumnsOf} it
@@ -86,12 +66,6 @@ let cursors = 0;
 export async function* streamedRows<Row extends object>(
   run: ReadStatement, sql: string, { organizationId, chain }: Selection, long?: string,
 ): AsyncGenerator<readonly Row[]> {
-  const cursor = `record_rows_${++cursors}`;
-  await run(`declare ${cursor} no scroll cursor for ${sql}`, [organizationId ?? null, chain ?? null]);
-  for (;;) {
-    const rows = (await run(`fetch ${BATCH} from ${cursor}`, [])) as Row[];
-    yield* withLong(run, rows, long);
-    if (rows.length < BATCH) break;
-  }
-  await run(`close ${cursor}`, []);
+  const batches = readByCursor<Row>(run, sql, [organizationId ?? null, chain ?? null]);
+  for await (const rows of batches) yield* withLong(run, rows, long);
 }

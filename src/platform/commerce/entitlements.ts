@@ -4,11 +4,11 @@ import type { RunStatement } from '../auth/credentials/credential-source.js';
 import type { Caller } from '../auth/access/principal.js';
 import { Problem } from '../http/reply/problem.js';
 
-/** Tells what an organization's subscription lacks. Registered by whoever knows tenants. */
+/** Says which feature an organization's subscription lacks. Registered by the module that knows tenants. */
 export interface EntitlementSource {
   /**
    * The least tier that would include the feature; undefined when the present one does. What it counts, it counts in the caller's
-   * transaction and under a lock, so that two who ask at once do not both get the last place.
+   * transaction and under a lock, so that of two calls at once only one gets the last unit.
    */
   missing(run: RunStatement, organizationId: string, feature: Feature, caller?: Caller): Promise<Tier | undefined>;
 }

@@ -85,7 +85,7 @@ describe('loadConfig', () => {
     expect(warningsAbout(loadConfig(env))).toEqual(wanted.map((line) => expect.stringMatching(line)));
   });
 
-  it('anchors beside its data unless told where', () => {
+  it('anchors beside its data unless configured otherwise', () => {
     const beside = ['file:/data/anchors'];
     expect(loadConfig({ DATA_DIR: '/data' }).auditAnchors).toEqual(beside);
     expect(loadConfig({ DATA_DIR: '/data', AUDIT_ANCHORS: ' , ' }).auditAnchors).toEqual(beside);

@@ -13,7 +13,7 @@ const REFUSED = /^(28...|3D000|55000)$/;
  * Connects at a start. A database may start beside its servers, and on a busy machine a connection may take longer than a call would
  * wait for one: so a connection that fails is tried again for 30 s.
  *
- * @param say is told once that the database is waited for
+ * @param say called once, when the database has to be waited for
  * @throws StartRefused
  */
 export async function connected(

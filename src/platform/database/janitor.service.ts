@@ -6,7 +6,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { MaintenanceMode } from '../audit/maintenance-mode.js';
 import { LOGGER } from '../logging/token.js';
 
-const SWEEP_EVERY_MS = 60_000;
+const CLEAN_EVERY_MS = 60_000;
 const AT_ONCE = 5_000;
 const JANITOR_LOCK = 715_517_003;
 
@@ -14,7 +14,7 @@ const JANITOR_LOCK = 715_517_003;
 const SPENT = [
   `delete from idempotency_keys where (organization_id, scope) in
      (select organization_id, scope from idempotency_keys where created_at < clock_timestamp() - interval '24 hours' limit $1)`,
-  // News that nobody could be told for a week: by then they would only confuse. What is to run is never forgotten.
+  // Notifications that could not be sent for a week: by then they would only confuse. Orders to run an action are never deleted.
   `delete from outbox where (organization_id, id) in
      (select organization_id, id from outbox where kind = 'notification.send'
        and created_at < clock_timestamp() - interval '7 days' limit $1)`,
@@ -23,7 +23,7 @@ const SPENT = [
 /** Deletes at most so many spent rows of a module's own, and says how many. */
 export type CleanupStep = (tx: EntityManager, limit: number) => Promise<number>;
 
-/** The sweep by one statement, whose `$1` is the most rows that it deletes; `parameters` follow. */
+/** A step of one statement, whose `$1` is the most rows that it deletes; `parameters` follow. */
 export const cleanupStep = (statement: string, ...parameters: readonly unknown[]): CleanupStep => async (manager, limit) => {
   const [, count] = await manager.query<[unknown[], number]>(statement, [limit, ...parameters]);
   return count;
@@ -35,50 +35,50 @@ export const cleanupStep = (statement: string, ...parameters: readonly unknown[]
  */
 @Injectable()
 export class Janitor implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private sweeping: Promise<void> | undefined;
+  private cleaning: Promise<void> | undefined;
   private isStopping = false;
-  private readonly sweeps: CleanupStep[] = SPENT.map((statement) => cleanupStep(statement));
+  private readonly steps: CleanupStep[] = SPENT.map((statement) => cleanupStep(statement));
 
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     @Inject(LOGGER) private readonly logger: Logger,
-    private readonly hold: MaintenanceMode,
+    private readonly maintenance: MaintenanceMode,
   ) {}
 
-  register(sweep: CleanupStep): void {
-    this.sweeps.push(sweep);
+  register(step: CleanupStep): void {
+    this.steps.push(step);
   }
 
   onApplicationBootstrap(): void {
     this.tick();
   }
 
-  @Interval(SWEEP_EVERY_MS)
+  @Interval(CLEAN_EVERY_MS)
   tick(): void {
-    this.sweeping ??= this.sweep().finally(() => (this.sweeping = undefined));
+    this.cleaning ??= this.clean().finally(() => (this.cleaning = undefined));
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
-    await this.sweeping;
+    await this.cleaning;
   }
 
-  private async sweep(): Promise<void> {
-    if (this.hold.because !== undefined) return;
+  private async clean(): Promise<void> {
+    if (this.maintenance.because !== undefined) return;
     try {
-      for (const sweep of this.sweeps) {
+      for (const step of this.steps) {
         let deleted = AT_ONCE;
-        while (deleted === AT_ONCE && !this.isStopping) deleted = await this.batch(sweep);
+        while (deleted === AT_ONCE && !this.isStopping) deleted = await this.batch(step);
       }
     } catch (error) {
       this.logger.warn({ err: error }, 'the janitor could not finish; it comes back in a minute');
     }
   }
 
-  private async batch(sweep: CleanupStep): Promise<number> {
+  private async batch(step: CleanupStep): Promise<number> {
     return this.dataSource.transaction(async (manager) => {
       const [lock] = await manager.query<[{ mine: boolean }]>('select pg_try_advisory_xact_lock($1) as mine', [JANITOR_LOCK]);
-      return lock.mine ? sweep(manager, AT_ONCE) : 0;
+      return lock.mine ? step(manager, AT_ONCE) : 0;
     });
   }
 }

@@ -14,7 +14,7 @@ export class NewConnections {
 
   /** For the pool. */
   readonly verify = (client: PoolClient, done: (error?: Error) => void): void => {
-    const run: RunStatement = async (sql, parameters) => (await client.query<Record<string, unknown>>(sql, parameters)).rows;
+    const run: RunStatement = async (sql, parameters) => (await client.query<Record<string, unknown>>(sql, [...parameters])).rows;
     this.check(run).then(() => done(), (error: unknown) => done(error instanceof Error ? error : new Error(String(error))));
   };
 }

@@ -23,7 +23,7 @@ export class ReservedPool implements WorkConnections, OnApplicationShutdown {
     readonly work: UnitOfWork,
   ) {}
 
-  /** @param pool of the calls: the same database, sessions and entities; `say` is told where it has to be waited for */
+  /** @param pool of the calls: the same database, sessions and entities; `say` is called where the database has to be waited for */
   static async beside(
     pool: DataSource, workOn: (dataSource: DataSource) => UnitOfWork, say: (line: string) => void,
   ): Promise<ReservedPool> {
@@ -34,7 +34,7 @@ export class ReservedPool implements WorkConnections, OnApplicationShutdown {
     return new ReservedPool(dataSource, workOn(dataSource));
   }
 
-  readonly run: RunStatement = (sql, parameters) => this.dataSource.query(sql, parameters);
+  readonly run: RunStatement = (sql, parameters) => this.dataSource.query(sql, [...parameters]);
 
   /** The clock by which everything is decided. */
   async now(): Promise<Date> {

@@ -43,7 +43,7 @@ export function prepareDataDirectory(dataDir: string): string {
   }
 }
 
-/** Finds the database's files, or the place for them. `dataDir` is a real path. */
+/** Finds the database's files, or the folder for them. `dataDir` is a real path. */
 export function locateCluster(dataDir: string): Cluster {
   const inside = join(dataDir, 'postgres');
   if (existsSync(inside)) return existing(inside);

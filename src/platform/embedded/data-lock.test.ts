@@ -15,7 +15,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-function folderHeldBy(pid: number): string {
+function folderLockedBy(pid: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-lock-'));
   folders.push(folder);
   writeFileSync(join(folder, 'server.lock'), JSON.stringify({ pid, born: processAt(pid).born }));
@@ -36,13 +36,13 @@ async function childOfCareless(command: string): Promise<number> {
 describe('the lock of a data directory', () => {
   test('is kept for a process that runs', async () => {
     const pid = await childOfCareless('sleep 60');
-    expect(() => lockDataDirectory(folderHeldBy(pid))).toThrow(`is in use by the server with process id ${pid}`);
+    expect(() => lockDataDirectory(folderLockedBy(pid))).toThrow(`is in use by the server with process id ${pid}`);
     process.kill(pid, 'SIGKILL');
   });
 
   test('is taken from a process that was killed and that nobody has waited for', async () => {
     const pid = await childOfCareless('sleep 60');
-    const folder = folderHeldBy(pid);
+    const folder = folderLockedBy(pid);
     process.kill(pid, 'SIGKILL');
     while (!processAt(pid).hasEnded) await delay(5);
     // It is still there, with its number and its birth.
@@ -54,7 +54,7 @@ describe('the lock of a data directory', () => {
   });
 
   test('is taken from a process whose number is now that of another', () => {
-    const folder = folderHeldBy(process.pid);
+    const folder = folderLockedBy(process.pid);
     writeFileSync(join(folder, 'server.lock'), JSON.stringify({ pid: process.pid, born: 'before the last boot' }));
     lockDataDirectory(folder)();
   });

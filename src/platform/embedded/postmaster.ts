@@ -64,7 +64,7 @@ function readPid(pidFile: string): number | undefined {
   }
 }
 
-/** Told by the folder that the process works in; where the system hides that (root without all powers), by its command line. */
+/** By the folder that the process works in; where the system hides that (root without all powers), by its command line. */
 export function isPostmasterOf(pid: number, folder: string): boolean {
   try {
     if (process.platform !== 'linux') {

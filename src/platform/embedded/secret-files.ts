@@ -59,7 +59,7 @@ export function nextSigningKey(dataDir: string, given?: string): { readonly pres
   return { present, next: readOrMakeSecret(dataDir, NEXT_SIGNING_KEY, given === undefined ? make : () => given)! };
 }
 
-/** Puts the new signing key in the place of the old one, whole or not at all. */
+/** Replaces the signing key by the next one, whole or not at all. */
 export function takeNextSigningKey(dataDir: string): void {
   const folder = secretsFolder(dataDir);
   renameSync(join(folder, NEXT_SIGNING_KEY), join(folder, FILES.auditSigningKey.file));

@@ -20,7 +20,7 @@ export interface EmbeddedPostgresOptions {
   readonly log?: (line: string) => void;
   /** More PostgreSQL settings, by name. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Called once the data directory is ours and before the database is made; tells whether there is one already. */
+  /** Called once the data directory is ours and before the database is made; `exists` says whether there is one already. */
   readonly beforeStart?: (databaseExists: boolean) => void;
 }
 

@@ -57,7 +57,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Whether calls can be served: 503 while the database is away or held, or its clock and ours differ. */
+  /** Whether calls can be served: 503 while the database is away or in maintenance mode, or its clock and ours differ. */
   @Get('ready')
   @ApiOperation({ summary: 'Whether calls can be served', description: '503 while the database is away or held.' })
   @Access('public')

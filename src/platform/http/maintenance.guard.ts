@@ -3,28 +3,28 @@ import { Reflector } from '@nestjs/core';
 import { MaintenanceMode } from '../audit/maintenance-mode.js';
 import { openPage } from './request/browser-routes.js';
 
-const SERVED_WHILE_HELD = 'countersign:served-while-held';
+const SERVED_IN_MAINTENANCE = 'countersign:served-in-maintenance';
 
-/** Declares what is answered also while the installation is held: it changes nothing, and tells what is wrong. */
-export const ServedInMaintenance = () => SetMetadata(SERVED_WHILE_HELD, true);
+/** Declares a route that is served in maintenance mode too: it changes nothing, and says what is wrong. */
+export const ServedInMaintenance = () => SetMetadata(SERVED_IN_MAINTENANCE, true);
 
 /**
- * Stands before every other guard: while the installation is held nobody is let in, and nothing is noted of who knocked, since that would
- * be written into a database that may not be the right one.
+ * The first of all guards: in maintenance mode nobody is served, and failed calls are not recorded, since the database may not be the
+ * right one.
  */
 @Injectable()
 export class MaintenanceGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
-    private readonly hold: MaintenanceMode,
+    private readonly maintenance: MaintenanceMode,
   ) {}
 
   /** @throws Problem UNAVAILABLE */
   canActivate(context: ExecutionContext): boolean {
-    if (this.hold.because === undefined) return true;
+    if (this.maintenance.because === undefined) return true;
     openPage(this.reflector, context);
-    const places = [context.getHandler(), context.getClass()];
-    if (this.reflector.getAllAndOverride<boolean | undefined>(SERVED_WHILE_HELD, places) !== true) this.hold.assertServing();
+    const targets = [context.getHandler(), context.getClass()];
+    if (this.reflector.getAllAndOverride<boolean | undefined>(SERVED_IN_MAINTENANCE, targets) !== true) this.maintenance.assertServing();
     return true;
   }
 }

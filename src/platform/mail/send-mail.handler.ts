@@ -7,7 +7,7 @@ import { type EffectHandler, OutboxWorker } from '../outbox/outbox.worker.js';
 import { Mailer } from './mailer.js';
 import { MailRefused, Smtp } from './smtp.js';
 
-/** Of the worker's eight places: a mail server that is slow keeps approved actions waiting in none of the others. */
+/** Of the worker's eight slots: a slow mail server keeps approved actions waiting in none of the others. */
 const AT_ONCE = 2;
 /** Then it is given up: what a mail invites to does not wait for ever. */
 const GIVEN_UP_AFTER_MS = 24 * 3_600_000;

@@ -30,7 +30,7 @@ export class Smtp {
   constructor(@Inject(CONFIG) private readonly config: SmtpConfig) {}
 
   /**
-   * @param id the same whenever the same mail is sent again, so that mail programs can tell
+   * @param id the same whenever the same mail is sent again, so that mail programs recognize it
    * @throws MailRefused where to try again is of no use; else Error
    */
   async send({ to, subject, text }: Mail, id: string): Promise<void> {

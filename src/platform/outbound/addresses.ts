@@ -70,7 +70,7 @@ export function isPublicAddress(text: string): boolean {
   return address !== undefined && isPublic(address);
 }
 
-// This machine and the networks of a house or an office: what a trial has its receivers on.
+// This machine and private networks: receivers of a trial are there.
 const NEARBY = ranges('0.0.0.0/32', '127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::/127', 'fc00::/7');
 
 /**

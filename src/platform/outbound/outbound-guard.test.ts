@@ -144,7 +144,7 @@ describe('what may have been sent', () => {
   it('nothing, where time ran out unnoticed while it connected', async () => {
     const outcome = await new Promise<Awaited<ReturnType<typeof fetch>>>((resolve) => setTimeout(async () => {
       resolve(fetch({ method: 'POST', body: '{}', timeoutMs: 150 }));
-      for (let turn = 0; turn < 1_000; turn++) await Promise.resolve();
+      for (let n = 0; n < 1_000; n++) await Promise.resolve();
       for (const end = performance.now() + 400; performance.now() < end;);
     }));
     expect(outcome).toMatchObject({ kind: 'unreachable' });

@@ -44,7 +44,7 @@ export interface OutboundAnswer {
   readonly problem?: 'TOO_LARGE' | 'TIMEOUT' | 'ABORTED' | 'CONNECTION_LOST';
 }
 
-/** `unreachable`: nothing of the request can have been sent. `unknown`: a connection stood, so anything may have been. */
+/** `unreachable`: nothing of the request can have been sent. `unknown`: a connection was made, so the receiver may have acted. */
 export type OutboundOutcome =
   | OutboundAnswer
   | { readonly kind: 'unreachable'; readonly code: OutboundCode; readonly message: string }
@@ -146,7 +146,7 @@ export class OutboundGuard {
       pipelining: 0,
       connections: 1,
       connect: (target, done) => connect(target, (...outcome: Parameters<buildConnector.Callback>) => {
-        // A process that was frozen meanwhile learns of the connection before its timer tells of the time: nothing is sent then.
+        // A process that was frozen meanwhile learns of the connection before its timer ends: nothing is sent then.
         if (outcome[0] === null && clock.left() <= 0) {
           outcome[1].destroy();
           return done(new Error('too late'), null);
@@ -167,7 +167,7 @@ export class OutboundGuard {
       });
       return await read(answer, outbound.maxBytes, clock);
     } catch {
-      // Before the connection stood nothing can have been sent; after that nobody knows.
+      // Before the connection was made nothing can have been sent; afterwards that is unknown.
       if (!connected) {
         if (clock.ended) return { kind: 'unreachable', code: clock.ended, message: 'No connection was made in time.' };
         return { kind: 'unreachable', code: 'CONNECT', message: 'No connection could be made.' };
@@ -186,19 +186,19 @@ async function read(answer: Dispatcher.ResponseData, maxBytes: number, clock: Co
   );
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const told = (problem?: OutboundAnswer['problem']): OutboundAnswer => ({
+  const answered = (problem?: OutboundAnswer['problem']): OutboundAnswer => ({
     kind: 'answered', status: answer.statusCode, headers, body: Buffer.concat(chunks), complete: problem === undefined,
     ...(problem === undefined ? {} : { problem }),
   });
   try {
     for await (const chunk of answer.body as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > maxBytes) return told('TOO_LARGE');
+      if (bytes > maxBytes) return answered('TOO_LARGE');
       chunks.push(chunk);
     }
-    return told();
+    return answered();
   } catch {
-    return told(clock.ended ?? 'CONNECTION_LOST');
+    return answered(clock.ended ?? 'CONNECTION_LOST');
   }
 }
 

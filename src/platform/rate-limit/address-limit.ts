@@ -11,9 +11,9 @@ import { QuotaStore } from './quota.store.js';
 import { limited, rateHeaders, WINDOW_SECONDS } from './rate-headers.js';
 import { addressSubject } from './subjects.js';
 
-const REMEMBERED_ADDRESSES = 10_000;
+const ADDRESSES_KEPT = 10_000;
 
-/** Never limited: what watches a server must not be told that it is busy. */
+/** Never limited: a monitor must not be answered that the server is busy. */
 const HEALTH = /^\/health(?:\/|$)/i;
 /** Answered before anybody looks at a credential. */
 const DOCUMENTATION = /^\/(?:docs(?:\/|$)|openapi\.json\/?$)/;
@@ -36,12 +36,12 @@ export class AddressLimit {
     this.quotas = new LeasedQuotas(store, {
       limit: this.limit,
       windowSeconds: WINDOW_SECONDS,
-      remembered: REMEMBERED_ADDRESSES,
+      capacity: ADDRESSES_KEPT,
       onAway: (error) => logger.warn({ err: error }, 'calls of addresses are not limited: their quota cannot be read'),
     });
   }
 
-  /** Stands in front of everything that answers. */
+  /** Middleware in front of all routes. */
   readonly onArrival = (request: Request, _: Response, next: NextFunction): void => {
     if (showsCredential(request) && !DOCUMENTATION.test(request.path)) return next();
     this.take(request).then(() => next(), next);
@@ -66,11 +66,11 @@ export class AddressLimit {
    * @throws Problem RATE_LIMITED
    */
   async takeFrom(address: string | undefined): Promise<Record<string, string>> {
-    const verdict = await this.quotas?.take(addressSubject(address));
-    // Nobody can count it. To refuse an unknown caller needs no database, and neither does the documentation.
-    if (verdict === undefined) return {};
-    if (!verdict.allowed) throw limited('address', this.limit, verdict);
-    return rateHeaders('address', this.limit, verdict);
+    const answer = await this.quotas?.take(addressSubject(address));
+    // The call cannot be counted. Refusing an unknown caller needs no database, and neither does the documentation.
+    if (answer === undefined) return {};
+    if (!answer.allowed) throw limited('address', this.limit, answer);
+    return rateHeaders('address', this.limit, answer);
   }
 
   /** Whether a refusal still has to be counted: nobody verified who called, and it was not counted before. */

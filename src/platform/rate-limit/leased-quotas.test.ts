@@ -5,7 +5,7 @@ import { type QuotaLease, LeasedQuotas, type QuotaSource, type QuotaTerms, type 
 const WINDOW_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** Time as a test tells it: what is due happens in its order, and nothing waits in truth. */
+/** Time that a test sets: timers that are due run in their order, and nothing really waits. */
 class Timeline {
   now = 0;
   private readonly due: { at: number; happen: () => void }[] = [];
@@ -88,12 +88,12 @@ function installation(limit: number, { replicas = 1, delays = [0], ...terms }: C
   const passed: Passed[] = [];
   const answers: (QuotaAnswer | undefined)[] = [];
   const quotas = Array.from({ length: replicas }, () =>
-    new LeasedQuotas(count, { limit, windowSeconds: WINDOW_MS / 1_000, remembered: 1_000, now: () => time.now, ...terms }));
+    new LeasedQuotas(count, { limit, windowSeconds: WINDOW_MS / 1_000, capacity: 1_000, now: () => time.now, ...terms }));
   const call = (replica = 0, subject = 'agent:a') => {
-    const answered = (verdict: QuotaAnswer | undefined) => {
-      answers.push(verdict);
-      if (verdict?.allowed) passed.push({ subject, at: time.now });
-      return verdict;
+    const answered = (answer: QuotaAnswer | undefined) => {
+      answers.push(answer);
+      if (answer?.allowed) passed.push({ subject, at: time.now });
+      return answer;
     };
     const asked = quotas[replica]!.take(subject);
     return asked instanceof Promise ? asked.then(answered) : answered(asked);
@@ -165,7 +165,7 @@ describe('leased quotas', () => {
     for (let i = 0; i < 100; i++) void call();
     await time.advance(1_000);
     expect(passed).toHaveLength(40);
-    expect(answers.filter((verdict) => verdict?.allowed === false)).toHaveLength(60);
+    expect(answers.filter((answer) => answer?.allowed === false)).toHaveLength(60);
   });
 
   test('a call costs no lease of its own, and only the first one waits', async () => {
@@ -204,11 +204,11 @@ describe('leased quotas', () => {
     const { time, call } = installation(100, { delays: [0] });
     const seen: (QuotaAnswer | undefined)[] = [];
     for (let i = 0; i < 4; i++) {
-      void Promise.resolve(call()).then((verdict) => seen.push(verdict));
+      void Promise.resolve(call()).then((answer) => seen.push(answer));
       await time.advance(1_000);
     }
-    expect(seen.map((verdict) => verdict?.remaining)).toEqual([99, 98, 97, 96]);
-    expect(seen.map((verdict) => verdict?.endsInMs)).toEqual([60_000, 59_000, 58_000, 57_000]);
+    expect(seen.map((answer) => answer?.remaining)).toEqual([99, 98, 97, 96]);
+    expect(seen.map((answer) => answer?.endsInMs)).toEqual([60_000, 59_000, 58_000, 57_000]);
   });
 
   test('subjects do not share a quota', async () => {
@@ -220,7 +220,7 @@ describe('leased quotas', () => {
   });
 
   test('whoever falls out of memory leases anew, and gets no more than the limit for it', async () => {
-    const { time, count, passed, call } = installation(20, { remembered: 2 });
+    const { time, count, passed, call } = installation(20, { capacity: 2 });
     for (let i = 0; i < 60; i++) {
       for (const subject of ['agent:a', 'agent:b', 'agent:c']) void call(0, subject);
       await time.advance(1);
@@ -234,30 +234,30 @@ describe('when no lease can be had', () => {
   const away = new Error('away');
 
   test('nobody can say, and the source is not asked by each call', async () => {
-    const told: unknown[] = [];
+    const failures: unknown[] = [];
     let asked = 0;
     let now = 0;
     const source = { lease: () => (asked++, Promise.reject(away)) };
-    const onAway = (error: unknown) => told.push(error);
-    const quotas = new LeasedQuotas(source, { limit: 20, windowSeconds: 60, remembered: 10, onAway, now: () => now });
+    const onAway = (error: unknown) => failures.push(error);
+    const quotas = new LeasedQuotas(source, { limit: 20, windowSeconds: 60, capacity: 10, onAway, now: () => now });
     for (let i = 0; i < 100; i++) expect(await quotas.take(`address:${i}`)).toBeUndefined();
     expect(asked).toBe(1);
     now = 251;
     expect(await quotas.take('address:1')).toBeUndefined();
     expect(asked).toBe(2);
-    expect(told).toEqual([away, away]);
+    expect(failures).toEqual([away, away]);
   });
 
   test('a source that never answers holds nobody up for ever', async () => {
     const silent = { lease: () => new Promise<QuotaLease>(() => undefined) };
-    const quotas = new LeasedQuotas(silent, { limit: 20, windowSeconds: 60, remembered: 10 });
+    const quotas = new LeasedQuotas(silent, { limit: 20, windowSeconds: 60, capacity: 10 });
     // The limiter's own timer keeps no process alive, so the test holds one open.
     const open = setInterval(() => undefined, 1_000);
     expect(await quotas.take('agent:a')).toBeUndefined();
     clearInterval(open);
   });
 
-  test('a subject whose lease is late is held back alone; when several in a row are, everybody is', async () => {
+  test('a subject whose lease is late is refused leases alone; when several in a row are late, everybody is', async () => {
     const slow = new Set(['agent:slow']);
     const asked: string[] = [];
     const source = {
@@ -268,7 +268,7 @@ describe('when no lease can be had', () => {
       },
     };
     let now = 0;
-    const quotas = new LeasedQuotas(source, { limit: 20, windowSeconds: 3_600, remembered: 10, now: () => now });
+    const quotas = new LeasedQuotas(source, { limit: 20, windowSeconds: 3_600, capacity: 10, now: () => now });
     const open = setInterval(() => undefined, 1_000);
     expect(await quotas.take('agent:slow')).toBeUndefined();
     expect(await quotas.take('agent:slow')).toBeUndefined();
@@ -289,7 +289,7 @@ describe('when no lease can be had', () => {
   test('what was leased is used up first, and whoever is known to have nothing left stays refused', async () => {
     const grants: QuotaLease[] = [{ granted: 2, taken: 40, endsInMs: HOUR_MS }];
     const source = { lease: () => (grants.length > 0 ? Promise.resolve(grants.shift()!) : Promise.reject(away)) };
-    const quotas = new LeasedQuotas(source, { limit: 40, windowSeconds: 3_600, remembered: 10 });
+    const quotas = new LeasedQuotas(source, { limit: 40, windowSeconds: 3_600, capacity: 10 });
     const seen: (boolean | undefined)[] = [];
     for (let i = 0; i < 4; i++) seen.push((await quotas.take('agent:a'))?.allowed);
     expect(seen).toEqual([true, true, false, false]);

@@ -25,9 +25,9 @@ export interface QuotaTerms {
   /** Calls in a window, 1 or more. */
   readonly limit: number;
   readonly windowSeconds: number;
-  /** Subjects remembered at a time. Whoever falls out leases anew, and what was left of the old lease is lost. */
-  readonly remembered: number;
-  /** Told of each lease that could not be had. */
+  /** How many subjects are kept. A subject that is dropped leases anew, and the rest of its old lease is lost. */
+  readonly capacity: number;
+  /** Called for each lease that could not be had. */
   readonly onAway?: (error: unknown) => void;
   /** A clock that only goes forward, in milliseconds. */
   readonly now?: () => number;
@@ -39,17 +39,17 @@ interface Lease {
   /** Never later than the end of the source's window. */
   endsAt: number;
   coming?: Promise<boolean>;
-  /** Until when its subject is held back, because its last lease was late. */
+  /** Until when its subject leases nothing, because its last lease was late. */
   awayUntil: number;
 }
 
 const CHUNKS = 20;
 /** How long a call waits for a lease. */
 const PATIENCE_MS = 2_000;
-/** After a failure nobody asks for so long: a database that is away must not hold each call up. */
+/** After a failure no lease is asked for during this time: a database that is away must not delay each call. */
 const AWAY_MS = 250;
 const AWAY = Promise.resolve(false);
-/** A late lease tells of its subject, whose row somebody holds; so many subjects, with none in time between, of the source. */
+/** One late lease may mean that its subject's row is locked; late leases of so many subjects in a row, that the source is away. */
 const LATE_SUBJECTS = 3;
 
 class LateLease extends Error {
@@ -61,8 +61,8 @@ class LateLease extends Error {
 /**
  * Counts calls of subjects against a limit that all replicas share, without a write for each call: a replica leases a
  * twentieth of the quota at a time, counts it down in memory, and asks for the next when half is used, so that calls
- * do not wait. What a replica has leased and not used is nobody else's: that makes the limit tighter, never looser.
- * Whether a call passes that cannot be counted, because the source is away, is the asker's to say.
+ * do not wait. What one replica has leased and not used no other can use: that makes the limit tighter, never looser.
+ * Whether a call passes that cannot be counted, because the source is away, the caller decides.
  */
 export class LeasedQuotas {
   // In the order in which their windows began, so that the first is the one to forget.
@@ -91,13 +91,13 @@ export class LeasedQuotas {
 
   private begin(subject: string): Lease {
     const lease: Lease = { left: 0, taken: 0, endsAt: -Infinity, awayUntil: -Infinity };
-    this.remember(subject, lease);
+    this.keep(subject, lease);
     return lease;
   }
 
-  private remember(subject: string, lease: Lease): void {
+  private keep(subject: string, lease: Lease): void {
     this.leases.delete(subject);
-    if (this.leases.size >= this.terms.remembered) this.leases.delete(this.leases.keys().next().value!);
+    if (this.leases.size >= this.terms.capacity) this.leases.delete(this.leases.keys().next().value!);
     this.leases.set(subject, lease);
   }
 
@@ -117,8 +117,8 @@ export class LeasedQuotas {
     const until = this.now() + PATIENCE_MS;
     do {
       if (!(await this.refill(subject, lease))) return undefined;
-      const verdict = this.spend(subject, lease);
-      if (verdict !== undefined) return verdict;
+      const answer = this.spend(subject, lease);
+      if (answer !== undefined) return answer;
       // Others who waited have used this chunk up, or its window ended on the way here.
     } while (this.now() < until);
     return undefined;
@@ -171,7 +171,7 @@ export class LeasedQuotas {
     if (lease.endsAt <= now || taken < lease.taken) {
       lease.left = 0;
       lease.endsAt = -Infinity;
-      if (this.leases.get(subject) === lease) this.remember(subject, lease);
+      if (this.leases.get(subject) === lease) this.keep(subject, lease);
     }
     lease.taken = taken;
     // Counted from when we asked, it ends with the source's window or before: a call is never let through on a spent one.

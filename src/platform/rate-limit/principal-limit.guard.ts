@@ -21,9 +21,9 @@ export class PrincipalLimitGuard extends ThrottlerGuard implements PrincipalLimi
     const key = generateKey(context, '', throttler.name!);
     const counted = await this.storageService.increment(key, ttl, limit, blockDuration, throttler.name!);
     const { totalHits, timeToExpire, isBlocked } = counted;
-    const verdict = { allowed: !isBlocked, remaining: limit - totalHits, endsInMs: timeToExpire * 1_000 };
-    if (isBlocked) throw limited('principal', limit, verdict);
-    showRate(context.switchToHttp().getResponse<Response>(), 'principal', limit, verdict);
+    const answer = { allowed: !isBlocked, remaining: limit - totalHits, endsInMs: timeToExpire * 1_000 };
+    if (isBlocked) throw limited('principal', limit, answer);
+    showRate(context.switchToHttp().getResponse<Response>(), 'principal', limit, answer);
     return true;
   }
 }

@@ -23,15 +23,15 @@ export class LeasedStorage implements ThrottlerStorage {
   /** @throws Problem UNAVAILABLE while no lease can be had */
   async increment(key: string): Promise<ThrottlerRecord> {
     const asked = this.quotas.take(key);
-    const verdict = asked instanceof Promise ? await asked : asked;
-    // What follows would need the same database. Letting calls pass would switch the limit off under overload, when it counts.
-    if (verdict === undefined) throw new Problem('UNAVAILABLE', 'Calls cannot be counted now. Please try again in a moment.');
-    const timeToExpire = verdict.endsInMs / 1_000;
+    const answer = asked instanceof Promise ? await asked : asked;
+    // The call itself would need the same database. Letting calls pass would switch the limit off under overload, when it matters.
+    if (answer === undefined) throw new Problem('UNAVAILABLE', 'Calls cannot be counted now. Please try again in a moment.');
+    const timeToExpire = answer.endsInMs / 1_000;
     return {
-      totalHits: this.limit - verdict.remaining,
+      totalHits: this.limit - answer.remaining,
       timeToExpire,
-      isBlocked: !verdict.allowed,
-      timeToBlockExpire: verdict.allowed ? 0 : timeToExpire,
+      isBlocked: !answer.allowed,
+      timeToBlockExpire: answer.allowed ? 0 : timeToExpire,
     };
   }
 }

@@ -16,8 +16,8 @@ export function rateHeaders(policy: Policy, limit: number, { remaining, endsInMs
   };
 }
 
-export function showRate(response: ServerResponse, policy: Policy, limit: number, verdict: QuotaAnswer): void {
-  const headers = rateHeaders(policy, limit, verdict);
+export function showRate(response: ServerResponse, policy: Policy, limit: number, answer: QuotaAnswer): void {
+  const headers = rateHeaders(policy, limit, answer);
   for (const name in headers) response.setHeader(name, headers[name]!);
 }
 
@@ -28,9 +28,9 @@ const DETAILS: Readonly<Record<Policy, (limit: number, wait: number) => string>>
 };
 
 /** Names its own limit: a call that its principal's limit let through may be refused by its address's later. */
-export function limited(policy: Policy, limit: number, verdict: QuotaAnswer): Problem {
-  const wait = seconds(verdict.endsInMs);
-  const headers = { ...rateHeaders(policy, limit, verdict), 'Retry-After': String(wait) };
+export function limited(policy: Policy, limit: number, answer: QuotaAnswer): Problem {
+  const wait = seconds(answer.endsInMs);
+  const headers = { ...rateHeaders(policy, limit, answer), 'Retry-After': String(wait) };
   return new Problem('RATE_LIMITED', DETAILS[policy](limit, wait), { headers });
 }
 

@@ -11,7 +11,7 @@ import { QuotaStore } from './quota.store.js';
 import { WINDOW_SECONDS } from './rate-headers.js';
 
 /** So many that none falls out before its window has ended: a lease that is lost is quota that is lost. */
-const REMEMBERED_PRINCIPALS = 100_000;
+const PRINCIPALS_KEPT = 100_000;
 
 /** The shared counts, of their own module because the throttler's options are made from them. */
 @Global()
@@ -36,7 +36,7 @@ function throttlerOptions(config: CompleteConfig, store: QuotaStore, logger: Log
   const quotas = new LeasedQuotas(store, {
     limit,
     windowSeconds: WINDOW_SECONDS,
-    remembered: REMEMBERED_PRINCIPALS,
+    capacity: PRINCIPALS_KEPT,
     onAway: (error) => logger.warn({ err: error }, 'calls are refused: the quota of their principals cannot be read'),
   });
   return {

@@ -15,10 +15,12 @@ test.each([
   expect(addressSubject(address)).toBe(subject);
 });
 
-test('principals are counted by kind and id; an agent\'s ended tokens by themselves', () => {
-  const agent = (epoch: number) => ({ kind: 'agent', agentId: 'agt_1', organizationId: 'org_1', epoch }) as Principal;
+test('principals are counted by kind and id; an agent\'s ended tokens and keys by themselves', () => {
+  const agent = (epoch: number, more = {}) =>
+    ({ kind: 'agent', agentId: 'agt_1', organizationId: 'org_1', epoch, ...more }) as Principal;
   const names = [
-    agent(0), agent(7), { kind: 'root', keyHash: 'x' } as Principal, { kind: 'user', userId: 'usr_1' } as Principal,
+    agent(0), agent(7), agent(7, { keyId: 'key_1' }),
+    { kind: 'root', keyHash: 'x' } as Principal, { kind: 'user', userId: 'usr_1' } as Principal,
   ].map(principalSubject);
-  expect(names).toEqual(['agent:agt_1:0', 'agent:agt_1:7', 'root', 'user:usr_1']);
+  expect(names).toEqual(['agent:agt_1:0', 'agent:agt_1:7', 'agent:agt_1:7:key_1', 'root', 'user:usr_1']);
 });

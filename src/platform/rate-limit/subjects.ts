@@ -2,13 +2,13 @@ import type { Principal } from '../auth/access/principal.js';
 
 /**
  * Under which name a principal's calls are counted: its kind and id, whichever credential it shows. An agent's epoch
- * belongs to it: on the hot path a token that was ended is refused only by the commit, and must not use up what the
+ * and key belong to it: on the hot path a token or key that was ended is refused only by the commit, and must not use up what the
  * agent's good ones may call.
  */
 export function principalSubject(principal: Principal): string {
   switch (principal.kind) {
     case 'agent':
-      return `agent:${principal.agentId}:${principal.epoch}`;
+      return `agent:${principal.agentId}:${principal.epoch}${principal.keyId === undefined ? '' : `:${principal.keyId}`}`;
     case 'user':
       return `user:${principal.userId}`;
     default:

@@ -47,7 +47,7 @@ export class WakeChannel implements OnApplicationBootstrap, BeforeApplicationShu
     return this.client !== undefined;
   }
 
-  /** Tells the other replicas, within some 20 ms. */
+  /** Notifies the other servers, within some 20 ms. */
   send(topic: string): void {
     if (this.client === undefined) return;
     this.gathered.add(topic);
@@ -78,7 +78,7 @@ export class WakeChannel implements OnApplicationBootstrap, BeforeApplicationShu
     client.on('notification', ({ payload, processId }) => this.receive(client, payload, processId));
     try {
       await client.connect();
-      // News need not be on the disk: what is told was committed before, and what a crash of the database takes back is looked for.
+      // Notifications need not be on the disk: their subject is committed before, and after a crash of the database readers look again.
       await client.query('set synchronous_commit = off');
       await client.query(`listen ${CHANNEL}`);
     } catch (error) {
@@ -94,7 +94,7 @@ export class WakeChannel implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   private receive(client: pg.Client, payload: string | undefined, sender: number): void {
-    // What this process committed it has told its own waiters already.
+    // For its own commits this process has woken its waiters already.
     if (payload === undefined || sender === (client as unknown as { processID: number }).processID) return;
     for (const topic of payload.split(' ')) this.onNews(topic);
   }

@@ -15,6 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+/** Root, who has members ignored that a route does not know. */
+const lenient = () => root.with({ prefer: 'handling=lenient' });
 const register = (body: unknown): Promise<Reply> => root.post('/api/v1/agents', body);
 const pathOf = (id: string, rest = '') => `/api/v1/agents/${id}${rest}`;
 
@@ -66,12 +68,14 @@ describe('registering', () => {
     expect(one.text('agent.id')).not.toBe(two.text('agent.id'));
   });
 
-  test('members that it does not know change nothing', async () => {
-    const made = (await register({
+  test('members that it does not know are refused, and where the caller says so ignored', async () => {
+    const sent = {
       name: 'bold', id: ABSENT, status: 'removed', epoch: 99, createdAt: '2001-01-01T00:00:00Z', capabilities: ['data.delete'],
       registeredBy: 'usr_x', registered_by: 'usr_x', nodeLastSeen: '2001-01-01T00:00:00Z', node_last_seen: '2001-01-01T00:00:00Z',
       tenant_id: 'ten_x', skipHitl: true, token: 'mine', agent: { name: 'other' }, __v: 1,
-    })).expect(201);
+    };
+    expect((await register(sent)).expect(400, 'VALIDATION_FAILED').list('errors')).not.toHaveLength(0);
+    const made = (await lenient().post('/api/v1/agents', sent)).expect(201);
     const agent = made.at('agent') as Record<string, unknown>;
     expect(agent).toMatchObject({ name: 'bold', status: 'active', capabilities: [] });
     expect(agent.id).not.toBe(ABSENT);
@@ -181,7 +185,8 @@ describe('changing', () => {
       organization_id: 'org_x', epoch: 5,
       capabilities: ['data.delete'], createdAt: '2001-01-01T00:00:00Z', registeredBy: 'usr_x',
     };
-    const after = (await root.patch(pathOf(id), sent)).expect(200).at('agent') as Record<string, unknown>;
+    (await root.patch(pathOf(id), sent)).expect(400, 'VALIDATION_FAILED');
+    const after = (await lenient().patch(pathOf(id), sent)).expect(200).at('agent') as Record<string, unknown>;
     expect({ ...after, updatedAt: agent.updatedAt }).toEqual(agent);
     (await root.patch(pathOf(id), { name: null })).expect(400);
   });

@@ -41,8 +41,8 @@ describe('a grant of a team', () => {
       teamId, capability: 'web.search', hitlMode: 'on_risk', effectiveMode: 'auto', version: 1, grantedBy: 'root', hitl_timeout_seconds: 60,
     });
     expect(grant).not.toHaveProperty('agentId');
-    const again = (await share(teamId, 'web.search')).expect(200);
-    expect(again.at('grant')).toMatchObject({ id: grant.id, teamId, version: 2, hitlMode: 'auto', hitl_timeout_seconds: 1_800 });
+    const again = (await share(teamId, 'web.search', { hitlMode: 'auto' })).expect(200);
+    expect(again.at('grant')).toMatchObject({ id: grant.id, teamId, version: 2, hitlMode: 'auto', hitl_timeout_seconds: 60 });
   });
 
   test('is held by each agent of it: in its answer, in lists, in its tokens, and at the gate', async () => {

@@ -9,8 +9,7 @@ import { aDoor } from '../../support/proofs/races.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { headOf, linksOf, transferred, welcomed } from '../../support/builders/transfers.js';
-
-const EXECUTE = '/api/v1/execute';
+import { EXECUTE } from '../../support/http/paths.js';
 
 let server: TestServer;
 let receiver: Receiver;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { type AuditFilter, selectionOf } from '../../../src/modules/audit/query/entry-selection.js';
 import { keyOf } from '../../../src/modules/audit/query/index-scan.js';
-import { IN_ORDER } from '../../../src/modules/audit/query/index-scans.query.js';
+import { IN_ORDER } from '../../../src/modules/audit/query/entry-page.query.js';
 import { pageOfEntries } from '../../../src/modules/audit/query/entry-page.query.js';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
 import { CAPABILITY, type LogAcross, logAcross, SELDOM } from '../../support/log/log-across.js';
@@ -52,7 +52,7 @@ type Run = Parameters<typeof pageOfEntries>[0];
 async function inOrder<Answer>(ask: (run: Run) => Promise<Answer>): Promise<Answer> {
   await client.query(`begin; ${IN_ORDER}`);
   try {
-    return await ask(async (sql, parameters) => (await client.query<Record<string, unknown>>(sql, parameters)).rows);
+    return await ask(async (sql, parameters) => (await client.query<Record<string, unknown>>(sql, [...parameters])).rows);
   } finally {
     await client.query('rollback');
   }

@@ -4,9 +4,9 @@ import type { AuditEntry as Entry } from '../../support/log/entries.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
 const AUDIT = '/api/v1/audit';
-const EXECUTE = '/api/v1/execute';
 /** Pages of so many begin so deep that the database merges the stretches that it reads. */
 const DEEP = 480;
 

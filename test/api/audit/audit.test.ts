@@ -8,8 +8,8 @@ import { eventually } from '../../support/running/eventually.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { isWaitingOn, tableHeld } from '../../support/servers/two-servers.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
-const EXECUTE = '/api/v1/execute';
 const ID = (prefix: string) => expect.stringMatching(new RegExp(`^${prefix}_[0-9a-z]{30,}$`)) as unknown;
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
 const HEX = expect.stringMatching(/^[0-9a-f]{64}$/) as unknown;
@@ -190,7 +190,7 @@ describe('GET /audit/verify', () => {
     // Of everything that reads this table only a verification reads it now.
     const held = await tableHeld(server, 'audit_sweeps');
     try {
-      await server.sql('delete from audit_verification_turns');
+      await server.sql('delete from audit_verification_rate_limits');
       const first = root.get('/api/v1/audit/verify');
       await isWaitingOn(server, 'from audit_sweeps');
       const same = root.get('/api/v1/audit/verify');
@@ -205,7 +205,7 @@ describe('GET /audit/verify', () => {
   });
 
   test('asked for an agent that is not there it costs nothing', async () => {
-    await server.sql('delete from audit_verification_turns');
+    await server.sql('delete from audit_verification_rate_limits');
     for (const unknown of [newId('agt'), newId('agt')]) {
       (await root.get('/api/v1/audit/verify', { query: { agent_id: unknown } })).expect(404, 'NOT_FOUND');
     }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { StoredEntry } from '../../../src/domain/audit/entry/stored-entry.js';
+import type { ReadStatement } from '../../../src/platform/audit/record-keepers.js';
 import { sharedEntries } from '../../../src/modules/audit/verification/source/shared-entries.query.js';
 import { sqlLogSource } from '../../../src/modules/audit/verification/source/log-source.query.js';
-import type { RunsSql } from '../../../src/modules/audit/query/row-stream.query.js';
-import { snapshotConnection } from '../../../src/modules/audit/verification/source/snapshot-connection.js';
+import { openSnapshot } from '../../../src/modules/audit/query/snapshots.query.js';
 import { asRoot } from '../../support/http/actors.js';
 import { anAgent } from '../../support/builders/agents.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
@@ -33,12 +33,12 @@ const textsIn = (rows: readonly unknown[]): number =>
     .reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 
 /** Reads entries, and tells how much came at once of the database and of the reader. */
-async function read(entries: (run: RunsSql) => AsyncIterable<readonly StoredEntry[]>) {
-  const connection = await snapshotConnection(server.database.url);
+async function read(entries: (run: ReadStatement) => AsyncIterable<readonly StoredEntry[]>) {
+  const connection = await openSnapshot(server.database.url, 'countersign audit verify');
   const found: StoredEntry[] = [];
   const [answers, batches]: [number[], number[]] = [[], []];
   try {
-    const run: RunsSql = async (sql, parameters) => {
+    const run: ReadStatement = async (sql, parameters) => {
       const rows = await connection.run(sql, parameters);
       answers.push(textsIn(rows));
       return rows;
@@ -48,7 +48,7 @@ async function read(entries: (run: RunsSql) => AsyncIterable<readonly StoredEntr
       found.push(...batch);
     }
   } finally {
-    await connection.end();
+    await connection.close();
   }
   return { found, answer: Math.max(...answers), batch: Math.max(...batches), all: batches.reduce((sum, one) => sum + one, 0) };
 }

@@ -8,7 +8,7 @@ import { hashText, leafHash, readHash } from '../../../src/domain/audit/tree/rfc
 import { mapRoot, keyedLeaf } from '../../../src/domain/audit/tree/organization-map.js';
 import { instanceName, verifierKeys } from '../../../src/modules/audit/checkpoints/checkpoint.query.js';
 import { inclusionOf } from '../../../src/modules/audit/proofs/proof.query.js';
-import { leavesOf, platformLeavesOf } from '../../../src/modules/audit/checkpoints/tree-reader.query.js';
+import { leavesOf, platformRunsOf } from '../../../src/modules/audit/checkpoints/tree-reader.query.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { eventually } from '../../support/running/eventually.js';
 import { naiveRoot } from '../../support/memory/memory-tree.js';
@@ -65,8 +65,8 @@ test('every entry comes into its tree, every head into the map, and all are sign
   }
   const heads = organizations.map(({ organizationId: organization, size, root }) => keyedLeaf({ organization, size, root }));
   const platform: { map: string; timestamp: string }[] = [];
-  for await (const batch of platformLeavesOf(run)) {
-    platform.push(...batch.map(({ data }) => JSON.parse(data) as { map: string; timestamp: string }));
+  for await (const { texts } of platformRunsOf(run)) {
+    platform.push(...texts.map((text) => JSON.parse(text) as { map: string; timestamp: string }));
   }
   expect(platform.at(-1)!.map).toBe(hashText(mapRoot(heads)));
 });

@@ -7,8 +7,7 @@ import { defineCapability, executionOf, requestOf } from '../../support/builders
 import { eventually } from '../../support/running/eventually.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
-
-const EXECUTE = '/api/v1/execute';
+import { EXECUTE } from '../../support/http/paths.js';
 
 let server: TestServer;
 let replica: TestServer;

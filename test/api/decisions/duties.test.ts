@@ -9,8 +9,8 @@ import {
 } from '../../support/builders/people.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
-const EXECUTE = '/api/v1/execute';
 const CAPABILITY = 'email.send';
 
 let server: TestServer;

@@ -8,10 +8,10 @@ import { makeDue } from '../../support/hitl/due-requests.js';
 import { eventually } from '../../support/running/eventually.js';
 import { auditOf } from '../../support/log/entries.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
 // The entry of each decision says up to where the chains that tell shared facts were read for it, and of whom.
 
-const EXECUTE = '/api/v1/execute';
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 let server: TestServer;

@@ -4,8 +4,7 @@ import { auditOf, eventsOf } from '../../support/log/entries.js';
 import { anAgent } from '../../support/builders/agents.js';
 import { defineCapability, executionOf } from '../../support/builders/gate.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
-
-const EXECUTE = '/api/v1/execute';
+import { EXECUTE } from '../../support/http/paths.js';
 
 let server: TestServer;
 let root: Client;

@@ -4,9 +4,9 @@ import { auditOf, eventsOf } from '../../support/log/entries.js';
 import { anAgent } from '../../support/builders/agents.js';
 import { executionOf } from '../../support/builders/gate.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
 const HARDCODED = ['phone.call', 'finance.transfer', 'finance.payment', 'system.shutdown', 'data.delete'];
-const EXECUTE = '/api/v1/execute';
 
 let server: TestServer;
 let root: Client;
@@ -31,7 +31,7 @@ describe('the five modes', () => {
     const reply = (await agent.client.post(EXECUTE, { capability: 'web.search', input: { q: 'steel' } })).expect(200);
     expect(reply.body).toEqual({
       status: 'executed', executionId: expect.stringMatching(/^exec_/), auditId: expect.stringMatching(/^audit_/),
-      durationMs: expect.any(Number), effectiveMode: 'auto', flagged: false,
+      durationMs: expect.any(Number), effectiveMode: 'auto', flagged: false, runs: 'caller',
     });
     const [started, closing] = (await auditOf(server, agent.id)).slice(-2);
     expect(started).toMatchObject({ event: 'execution.started', agentId: agent.id, actorId: agent.id, capability: 'web.search' });
@@ -70,11 +70,12 @@ describe('the five modes', () => {
     const reply = (await agent.client.post(EXECUTE, { capability: 'web.search', input: { q: 1 } })).expect(202);
     expect(reply.body).toEqual({
       status: 'pending_hitl', executionId: expect.stringMatching(/^exec_/), hitlRequestId: expect.stringMatching(/^hitl_/),
-      effectiveMode: hitlMode, flagged: false,
+      effectiveMode: hitlMode, flagged: false, runs: 'caller', expiresAt: expect.any(String),
+      reasons: [{ rule: 'grant_mode', detail: `The grant says ${hitlMode}.` }],
     });
     const request = (await root.get(`/api/v1/hitl/${reply.text('hitlRequestId')}`)).expect(200);
     expect(request.body).toMatchObject({ status, hitl_mode: hitlMode, escalation_level: level, input: { q: 1 },
-      runs: 'service' });
+      runs: 'caller' });
     expect(await executionOf(server, reply.text('executionId'))).toMatchObject({ status: 'pending_hitl' });
     expect((await eventsOf(server, agent.id)).filter((event) => /^(execution|hitl)\./.test(event))).toEqual(['hitl.created']);
   });
@@ -84,7 +85,7 @@ describe('the five modes', () => {
     const reply = (await agent.client.post(EXECUTE, { capability: 'web.search', input: { q: 1 } })).expect(200);
     expect(reply.body).toEqual({
       status: 'blocked', reason: 'capability blocked by policy', executionId: expect.any(String), auditId: expect.any(String),
-      effectiveMode: 'block', flagged: false,
+      effectiveMode: 'block', flagged: false, reasons: [{ rule: 'grant_mode', detail: 'The grant says block.' }],
     });
     const entries = (await auditOf(server, agent.id)).filter(({ event }) => /^(execution|hitl)\./.test(event));
     expect(entries).toHaveLength(1);

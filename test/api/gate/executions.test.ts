@@ -5,8 +5,8 @@ import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { defineCapability, executionOf, type SeenExecution } from '../../support/builders/gate.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
-const EXECUTE = '/api/v1/execute';
 const NOBODY = 'exec_00000000000000000000000000000000000000';
 
 let server: TestServer;

@@ -7,9 +7,9 @@ import { anOrganization, aPerson, type BuiltPerson, firstOrganization } from '..
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { ABSENT_IDS } from '../../support/routes/routes.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
 const STOPS = '/api/v1/stops';
-const EXECUTE = '/api/v1/execute';
 
 let server: TestServer;
 let root: Client;

@@ -5,9 +5,9 @@ import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { defineCapability, executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../../support/builders/gate.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
 const STOPS = '/api/v1/stops';
-const EXECUTE = '/api/v1/execute';
 
 let server: TestServer;
 let root: Client;

@@ -23,7 +23,7 @@ const configure = (agent: BuiltAgent, terms: object) => root.patch(`/api/v1/agen
 const shown = async (agent: BuiltAgent) => (await root.get(`/api/v1/agents/${agent.id}/capabilities`)).expect(200).at('grants.0');
 
 describe('a grant that asks several people', () => {
-  test('keeps and shows what was said, tells the log, and forgets what is left out', async () => {
+  test('keeps and shows what was said, tells the log, keeps what is left out and forgets what is null', async () => {
     const agent = await anAgent(server).create();
     const teamId = await aTeam(server, await firstOrganization(server));
     const quorum = { approvals: 2, groups: [{ teamId }, { role: 'admin' }] };
@@ -40,6 +40,8 @@ describe('a grant that asks several people', () => {
     for (const member of ['quorum', 'reminders']) expect(await shown(agent)).not.toHaveProperty(member);
     (await configure(agent, { quorum, reminders })).expect(200);
     (await grant(agent, {})).expect(200);
+    expect(await shown(agent)).toMatchObject({ quorum, reminders });
+    (await grant(agent, { quorum: null, reminders: null })).expect(200);
     for (const member of ['quorum', 'reminders']) expect(await shown(agent)).not.toHaveProperty(member);
   });
 

@@ -106,11 +106,12 @@ describe('what a grant may not say', () => {
 
   test('time never approves what an admin, or several people, have to: 422 at its place, on each way to a grant', async () => {
     for (const more of [{ hitlMode: 'escalate' }, { hitlMode: 'propose', quorum: { approvals: 2 } }]) {
-      const body = { capability: 'web.search', hitlTimeoutAction: 'approve', ...more };
+      const settings = { hitlTimeoutAction: 'approve', ...more };
+      const body = { capability: 'web.search', ...settings };
       const to = await anAgent(server).granted('web.search').create();
       for (const refused of [
         await grant(body), await root.post('/api/v1/capabilities/grant', { agentId: agent.id, ...body }),
-        await configure('web.search', body, to), await root.post('/api/v1/agents', { name: 'hasty', grants: [body] }),
+        await configure('web.search', settings, to), await root.post('/api/v1/agents', { name: 'hasty', grants: [body] }),
       ]) expect(refused.expect(422, 'TIMEOUT_ACTION_NOT_ALLOWED').text('errors.0.pointer')).toMatch(/hitlTimeoutAction$/);
     }
   });

@@ -68,7 +68,7 @@ describe('granting', () => {
     expect((await root.get(`/api/v1/agents/${to.id}`)).list('agent.capabilities')).toEqual(Object.keys(modes).sort());
   });
 
-  test('again: 200, the same id, the next version, what is left out back at its default', async () => {
+  test('again: 200, the same id, the next version; what is said changes, and what is left out stays', async () => {
     const to = await anAgent(server).create();
     const first = (await grant({
       capability: 'email.send', hitlMode: 'escalate', hitlTimeoutSeconds: 90, expiresAt: '2999-01-01T00:00:00Z',
@@ -78,15 +78,22 @@ describe('granting', () => {
       expiresAt: '2999-01-01T00:00:00.000Z', conditions: [{ when: 'input.amount > 1', hitlMode: 'block', reason: 'too much' }],
     });
     await pause(5);
-    const second = (await root.post('/api/v1/capabilities/grant', { agentId: to.id, capability: 'email.send' })).expect(200);
+    const change = { hitlMode: 'propose', hitlTimeoutSeconds: null, expiresAt: null };
+    const second = (await root.post('/api/v1/capabilities/grant', { agentId: to.id, capability: 'email.send', ...change })).expect(200);
     const { grantedAt, ...rest } = second.at('grant') as Record<string, unknown>;
     expect(rest).toEqual({
       id: first.text('grant.id'), agentId: to.id, capability: 'email.send', hitlMode: 'propose', effectiveMode: 'propose',
+      conditions: [{ when: 'input.amount > 1', hitlMode: 'block', reason: 'too much' }],
       grantedBy: 'root', hitl_timeout_seconds: 1_800, hitl_timeout_action: 'reject', version: 2,
     });
+    expect(second.list('changed')).toEqual(['hitlMode', 'hitl_timeout_seconds', 'expiresAt']);
+    expect(second.list('warnings')).toMatchObject([{ code: 'ADMINS_ONLY', pointer: '/capability' }]);
+    const third = (await grant({ capability: 'email.send', conditions: null }, to)).expect(200);
+    expect(third.at('grant')).not.toHaveProperty('conditions');
+    expect(third.list('changed')).toEqual(['conditions']);
     expect(Date.parse(String(grantedAt))).toBeGreaterThan(Date.parse(first.text('grant.grantedAt')));
     const events = (await auditOf(server, to.id)).filter(({ event }) => event === 'capability.granted');
-    expect(events.map(({ metadata }) => metadata.version)).toEqual([1, 2]);
+    expect(events.map(({ metadata }) => metadata.version)).toEqual([1, 2, 3]);
     expect(events[0]).toMatchObject({ actorId: 'root', capability: 'email.send',
       metadata: { hitlMode: 'escalate', timeoutSeconds: 90 } });
   });
@@ -140,9 +147,32 @@ describe('expiry', () => {
     expect((await root.get(`/api/v1/agents/${to.id}/capabilities`)).expect(200).body).toEqual({ grants: [], total: 0 });
     expect((await root.get(`/api/v1/capabilities/grants?agent_id=${to.id}`)).number('total')).toBe(0);
     (await configure('web.search', { hitlMode: 'auto' }, to)).expect(404, 'NOT_FOUND');
-    const made = await grant({ capability: 'web.search' }, to);
-    expect(made.status).toBeLessThan(300);
+    const unsaid = (await grant({ capability: 'web.search' }, to)).expect(400, 'VALIDATION_FAILED');
+    const message = expect.stringMatching(/a new time, or null for none/);
+    expect(unsaid.list('errors')).toMatchObject([{ pointer: '/expiresAt', message }]);
+    expect((await grant({ capability: 'web.search', expiresAt: null }, to)).expect(200).list('changed')).toEqual(['expiresAt']);
     (await to.client.post('/api/v1/execute', { capability: 'web.search' })).expect(200);
+  });
+});
+
+describe('what may not be what was meant', () => {
+  const warned = async (body: object, to: BuiltAgent) => (await grant(body, to)).expect(201).list('warnings');
+
+  test('is said, and accepted all the same', async () => {
+    const to = await anAgent(server).granted('file.write', { hitlMode: 'auto' }).create();
+    const cases = [
+      [{ capability: 'finance.payment', hitlMode: 'auto' }, { code: 'ALWAYS_ESCALATES', pointer: '/hitlMode' }],
+      [{ capability: 'web.search', expiresAt: '2020-01-01T00:00:00Z' }, { code: 'EXPIRED', pointer: '/expiresAt' }],
+      [{ capability: 'file:write', hitlMode: 'block' }, { code: 'MILDER_TWIN', pointer: '/capability' }],
+    ] as const;
+    for (const [body, warning] of cases) expect(await warned(body, to)).toMatchObject([warning]);
+    expect((await grant({ capability: 'file:read', hitlMode: 'auto' }, to)).expect(201).body).not.toHaveProperty('warnings');
+  });
+
+  test('also where an agent is registered, at the place in the list', async () => {
+    const grants = [{ capability: 'web.search', hitlMode: 'auto' }, { capability: 'data.delete', hitlMode: 'propose' }];
+    const made = (await root.post('/api/v1/agents', { name: 'careless', grants })).expect(201);
+    expect(made.list('warnings')).toMatchObject([{ code: 'ALWAYS_ESCALATES', pointer: '/grants/1/hitlMode' }]);
   });
 });
 
@@ -170,11 +200,14 @@ describe('configuring', () => {
   test('members that are not a grant\'s settings change nothing', async () => {
     const to = await anAgent(server).granted('web.search', { hitlMode: 'propose' }).create();
     const former = (await root.get(`/api/v1/agents/${to.id}/capabilities`)).at('grants.0') as object;
-    const changed = (await configure('web.search', {
+    const sent = {
       id: 'grt_x', agentId: agent.id, capability: 'data.delete', version: 99, grantedBy: 'usr_x', granted_by: 'usr_x',
       grantedAt: '2001-01-01T00:00:00Z',
       effectiveMode: 'auto', revokedAt: '2001-01-01T00:00:00Z', revoked_at: '2001-01-01T00:00:00Z', hardcoded: false,
-    }, to)).expect(200);
+    };
+    (await configure('web.search', sent, to)).expect(400, 'VALIDATION_FAILED');
+    const path = `/api/v1/agents/${to.id}/capabilities/web.search`;
+    const changed = (await root.with({ prefer: 'handling=lenient' }).patch(path, sent)).expect(200);
     expect(changed.at('grant')).toEqual({ ...former, version: 2 });
   });
 

@@ -126,7 +126,7 @@ describe('requests under limits', () => {
     (await approve(hitlRequestId)).expect(200);
     expect(await statusOf(agent)).toBe('blocked');
     (await root.post('/api/v1/capabilities/grant',
-      { agentId: agent.id, capability: CALL, hitlMode: 'auto', limits: [calls(1, 'block', 'total')] })).expect(200);
+      { agentId: agent.id, capability: CALL, hitlMode: 'auto', expiresAt: null, limits: [calls(1, 'block', 'total')] })).expect(200);
     expect([await statusOf(agent), await statusOf(agent)]).toEqual(['executed', 'blocked']);
     expect(await wrongTotals(server)).toEqual([]);
   });

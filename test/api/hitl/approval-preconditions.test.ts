@@ -6,8 +6,7 @@ import { eventually } from '../../support/running/eventually.js';
 import { defineCapability, executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../../support/builders/gate.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
-
-const EXECUTE = '/api/v1/execute';
+import { EXECUTE } from '../../support/http/paths.js';
 
 let server: TestServer;
 let root: Client;

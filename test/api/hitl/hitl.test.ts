@@ -6,8 +6,8 @@ import { anAgent, type BuiltAgent, type GrantTerms } from '../../support/builder
 import { defineCapability, executionOf, requestOf } from '../../support/builders/gate.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
-const EXECUTE = '/api/v1/execute';
 const NOBODY = 'hitl_00000000000000000000000000000000000000';
 
 let server: TestServer;
@@ -110,7 +110,7 @@ describe('reading', () => {
         status: 'pending',
       input: { to: 'a@example.org' }, context: { task_id: 't1', session_id: 's1' }, decision: null, decided_by: null,
         decided_at: null,
-      escalation_level: 0, escalated_to: null, runs: 'service', action_digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      escalation_level: 0, escalated_to: null, runs: 'caller', action_digest: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     expect(Object.keys(body).filter((name) => /[A-Z]/.test(name))).toEqual([]);
     expect(Date.parse(String(body['expires_at'])) - Date.parse(String(body['created_at']))).toBe(600_000);

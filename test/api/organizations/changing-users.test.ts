@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../../support/http/actors.js';
-import type { AuditEntry } from '../../support/log/entries.js';
+import { entriesOf } from '../../support/log/entries.js';
 import { anOrganization, aPerson, type BuiltPerson, type Role } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
@@ -33,10 +33,6 @@ async function theRoles(organizationId?: string): Promise<Record<Role, BuiltPers
   return { owner, admin, member, viewer };
 }
 
-async function entriesOf(organizationId: string, event: string): Promise<AuditEntry[]> {
-  return (await root.get('/api/v1/audit', { query: { organizationId, event } })).expect(200).list('entries') as AuditEntry[];
-}
-
 const idsOf = async (client: Client, query: Record<string, string | number> = {}) =>
   ((await client.get(USERS, { query })).expect(200).list('users') as { id: string }[]).map(({ id }) => id);
 
@@ -58,7 +54,7 @@ describe('changing', () => {
     (await admin.client.patch(path, { name: 'Grace', avatarUrl: 'https://example.test/g.png' })).expect(200);
     const cleared = (await admin.client.patch(path, { avatar_url: null, role: 'member' })).expect(200);
     expect(cleared.at('user')).toMatchObject({ name: 'Grace', avatarUrl: null, role: 'member', email: viewer.email });
-    const [second, first] = await entriesOf(viewer.organizationId, 'admin.user_updated');
+    const [second, first] = await entriesOf(server, 'admin.user_updated', viewer.organizationId);
     expect(first!.metadata).toEqual({ userId: viewer.id, name: 'Grace', avatarUrl: 'https://example.test/g.png' });
     expect(second!.metadata).toEqual({ userId: viewer.id, role: 'member', cleared: ['avatarUrl'] });
     expect(second!.actorId).toBe(admin.id);
@@ -143,7 +139,7 @@ describe('closing', () => {
     (await root.post(`${USERS}/${member.id}/keys`, { name: 'x' })).expect(409, 'CONFLICT');
     const keys = await server.sql<{ by: string }>('select revoked_by as by from personal_keys where user_id = $1', [member.id]);
     expect(keys).toEqual([{ by: owner.id }]);
-    expect(await entriesOf(member.organizationId, 'admin.user_deleted')).toMatchObject([{ metadata: { userId: member.id } }]);
+    expect(await entriesOf(server, 'admin.user_deleted', member.organizationId)).toMatchObject([{ metadata: { userId: member.id } }]);
   });
 
   test('one may close one\'s own account, but not as the last owner', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '../../../src/domain/ids.js';
 import { asRoot, type Client } from '../../support/http/actors.js';
-import type { AuditEntry } from '../../support/log/entries.js';
+import { entriesOf } from '../../support/log/entries.js';
 import { anAgent } from '../../support/builders/agents.js';
 import { anOrganization, aPerson, firstOrganization } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
@@ -22,10 +22,6 @@ afterAll(() => server.stop());
 const idsOf = async (client: Client, query: Record<string, string | number> = {}) =>
   ((await client.get(ORGANIZATIONS, { query })).expect(200).list('organizations') as { id: string }[]).map(({ id }) => id);
 
-async function entriesOf(organizationId: string, event: string): Promise<AuditEntry[]> {
-  return (await root.get('/api/v1/audit', { query: { organizationId, event } })).expect(200).list('entries') as AuditEntry[];
-}
-
 async function aTenant(): Promise<string> {
   const id = newId('ten');
   await server.sql('insert into tenants (id, name) values ($1, $1)', [id]);
@@ -40,7 +36,7 @@ describe('making an organization', () => {
       id, name: 'Acme', settings: { separationOfDuties: 'standard', decideByMail: false, scanPii: 'optional' },
       createdAt: expect.any(String), updatedAt: made.text('organization.createdAt'),
     });
-    const [entry] = await entriesOf(id, 'admin.organization_created');
+    const [entry] = await entriesOf(server, 'admin.organization_created', id);
     expect(entry).toMatchObject({
       actorId: 'root', metadata: { organizationId: id, name: 'Acme', settings: { separationOfDuties: 'standard' } },
     });
@@ -67,7 +63,7 @@ describe('making an organization', () => {
     (await owner.client.post('/api/v1/users', { email: 'a@second.test', role: 'owner', organizationId: second })).expect(201);
     (await owner.client.post('/api/v1/agents', { name: 'there', organizationId: second })).expect(201);
     expect((await owner.client.get(ORGANIZATIONS)).expect(200).number('total')).toBe(3);
-    expect(await entriesOf(second, 'admin.organization_created')).toMatchObject([{ actorId: owner.id, metadata: { tenantId } }]);
+    expect(await entriesOf(server, 'admin.organization_created', second)).toMatchObject([{ actorId: owner.id, metadata: { tenantId } }]);
   });
 
   test("another's tenant reads like none; without a tenant an owner makes nothing; admins never do", async () => {
@@ -137,7 +133,7 @@ describe('changing one', () => {
     expect(strict.at('organization')).toMatchObject({ name: 'Renamed', settings: { separationOfDuties: 'strict' } });
     (await admin!.client.patch(path, { settings: { separationOfDuties: 'standard' } })).expect(403, 'FORBIDDEN');
     (await root.patch(path, { settings: { separationOfDuties: 'standard' } })).expect(200);
-    expect((await entriesOf(organizationId, 'admin.organization_updated')).map(({ metadata }) => metadata.settings)).toEqual([
+    expect((await entriesOf(server, 'admin.organization_updated', organizationId)).map(({ metadata }) => metadata.settings)).toEqual([
       { separationOfDuties: 'standard' }, { separationOfDuties: 'strict' }, { separationOfDuties: 'standard' }, undefined,
     ]);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../../support/http/actors.js';
-import type { AuditEntry } from '../../support/log/entries.js';
+import { entriesOf } from '../../support/log/entries.js';
 import { anAgent } from '../../support/builders/agents.js';
 import { aPerson, anOrganization, aTeam } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
@@ -21,11 +21,8 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-const entriesOf = async (organizationId: string, event: string): Promise<AuditEntry[]> =>
-  (await root.get('/api/v1/audit', { query: { organizationId, event } })).expect(200).list('entries') as AuditEntry[];
-
 const changesOf = async (tenantId: string) =>
-  (await entriesOf('org_platform', 'admin.tenant_changed')).filter(({ metadata }) => metadata.tenantId === tenantId);
+  (await entriesOf(server, 'admin.tenant_changed', 'org_platform')).filter(({ metadata }) => metadata.tenantId === tenantId);
 
 describe('making a tenant', () => {
   test('it comes with its first organization, whose chain begins with it', async () => {
@@ -38,7 +35,7 @@ describe('making a tenant', () => {
     expect((await root.get(`/api/v1/organizations/${organizationId}`)).expect(200).at('organization')).toMatchObject({
       name: 'Acme', tenantId: id, settings: { separationOfDuties: 'standard' },
     });
-    expect(await entriesOf(organizationId, 'admin.organization_created')).toMatchObject([
+    expect(await entriesOf(server, 'admin.organization_created', organizationId)).toMatchObject([
       { actorId: 'internal', metadata: { organizationId, name: 'Acme', tenantId: id } },
     ]);
     expect(await changesOf(id)).toMatchObject([
@@ -174,11 +171,11 @@ describe('deleting one', () => {
     (await bystander.client.get('/api/v1/users/me')).expect(200);
     const users = (await root.get('/api/v1/users', { query: { organizationId: second, status: 'deleted' } })).expect(200);
     expect(users.number('total')).toBe(others.length);
-    expect((await entriesOf(second, 'admin.user_deleted')).every(({ actorId }) => actorId === 'internal')).toBe(true);
+    expect((await entriesOf(server, 'admin.user_deleted', second)).every(({ actorId }) => actorId === 'internal')).toBe(true);
     for (const organizationId of organizationIds) {
       const stops = (await root.get('/api/v1/stops', { query: { organizationId, status: 'active' } })).expect(200).list('stops');
       expect(stops).toMatchObject([{ scope: 'organization', madeBy: 'internal', reason: 'The tenant was deleted.' }]);
-      expect(await entriesOf(organizationId, 'admin.stop_started')).toHaveLength(1);
+      expect(await entriesOf(server, 'admin.stop_started', organizationId)).toHaveLength(1);
     }
     expect((await internal.get(`${TENANTS}/${id}`)).expect(200).at('tenant')).toMatchObject({ status: 'deleted', tier: 'enterprise' });
     // Its log can still be taken along.
@@ -222,6 +219,6 @@ describe('deleting one', () => {
     const answers = await Promise.all([1, 2, 3].map(() => internal.delete(`${TENANTS}/${id}`)));
     expect(answers.map(({ status }) => status)).toEqual([204, 204, 204]);
     expect(await server.sql('select id from stops where organization_id = $1', [organizationId])).toHaveLength(1);
-    expect(await entriesOf(organizationId!, 'admin.user_deleted')).toHaveLength(5);
+    expect(await entriesOf(server, 'admin.user_deleted', organizationId!)).toHaveLength(5);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../../support/http/actors.js';
-import type { AuditEntry } from '../../support/log/entries.js';
+import { entriesOf } from '../../support/log/entries.js';
 import { anAgent } from '../../support/builders/agents.js';
 import { anOrganization, aPerson, type BuiltPerson, type Role } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
@@ -34,10 +34,6 @@ async function theRoles(organizationId?: string): Promise<Record<Role, BuiltPers
   return { owner, admin, member, viewer };
 }
 
-async function entriesOf(organizationId: string, event: string): Promise<AuditEntry[]> {
-  return (await root.get('/api/v1/audit', { query: { organizationId, event } })).expect(200).list('entries') as AuditEntry[];
-}
-
 const idsOf = async (client: Client, query: Record<string, string | number> = {}) =>
   ((await client.get(USERS, { query })).expect(200).list('users') as { id: string }[]).map(({ id }) => id);
 
@@ -52,7 +48,7 @@ describe('making accounts', () => {
       status: 'active', createdAt: expect.any(String),
     });
     expect((await root.get(`${USERS}/${id}`)).expect(200).at('user')).toEqual(made.at('user'));
-    expect(await entriesOf(organizationId, 'admin.user_created')).toMatchObject([
+    expect(await entriesOf(server, 'admin.user_created', organizationId)).toMatchObject([
       { actorId: 'root', metadata: { userId: id, email: 'Ada@Example.test', name: 'Ada', role: 'owner', occasion: 'made' } },
     ]);
   });

@@ -58,17 +58,19 @@ describe('the routes', () => {
   test('root is denied what is an agent\'s alone, or of a person\'s own account, and nothing else', () => {
     const denied = routes.filter(({ access }) => reachOf(access as AccessKey, 'root') === 'denied');
     const others = denied.filter(({ access }) => access !== 'sign-in.read-self' && access !== 'sign-in.write-self');
-    expect(others.map(({ template }) => template).sort()).toEqual(['/api/v1/agents/{id}/token/refresh', '/api/v1/users/me']);
+    expect(others.map(({ template }) => template).sort()).toEqual(
+      ['/api/v1/agents/token', '/api/v1/agents/{id}/token/refresh', '/api/v1/users/me']);
     expect(denied.length - others.length).toBe(13);
   });
 
   // The interface's rules in their own words, so that a slip in the table is not a slip here too.
-  test('an agent may read the catalogue and its own things, act, cancel, report and refresh: no more', () => {
+  test('an agent may read the catalogue and its own things, act, cancel, report, refresh and exchange: no more', () => {
     const allowed = routes.filter(({ access }) => reachOf(access as AccessKey, 'agent') !== 'denied' && access !== 'public');
     expect(allowed.map(({ method, template }) => `${method} ${template}`).sort()).toEqual([
       'GET /api/v1/agents',
       'GET /api/v1/agents/{id}',
       'GET /api/v1/agents/{id}/capabilities',
+      'GET /api/v1/agents/{id}/keys',
       'GET /api/v1/capabilities',
       'GET /api/v1/capabilities/grants',
       'GET /api/v1/executions',
@@ -76,6 +78,7 @@ describe('the routes', () => {
       'GET /api/v1/hitl',
       'GET /api/v1/hitl/events',
       'GET /api/v1/hitl/{id}',
+      'POST /api/v1/agents/token',
       'POST /api/v1/agents/{id}/token/refresh',
       'POST /api/v1/execute',
       'POST /api/v1/executions',

@@ -1,44 +1,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { asRoot, type Client } from '../../support/http/actors.js';
+import type { Client } from '../../support/http/actors.js';
+import { badInputWorld, type BadInputWorld, type Refusal } from '../../support/routes/bad-input-world.js';
 import { BODY_BYTES_MAX, goodBody, NO_JSON_TYPES, NO_OBJECT, UNREADABLE, wrongValuesFor } from '../../support/routes/bad-bodies.js';
-import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
-import { closeRawConnections, sendRaw } from '../../support/http/raw-http.js';
-import { aPerson, aTeam, type BuiltPerson } from '../../support/builders/people.js';
-import { isPublic, pathOf, routesOf, type Route } from '../../support/routes/routes.js';
-import { startServer, type TestServer } from '../../support/servers/server.js';
+import type { BuiltAgent } from '../../support/builders/agents.js';
+import { closeRawConnections } from '../../support/http/raw-http.js';
+import { isPublic, pathOf, type Route } from '../../support/routes/routes.js';
+import type { TestServer } from '../../support/servers/server.js';
 import { storedState, type StoredState } from '../../support/log/stored-state.js';
-import { byTheStrongest, isOfPages } from '../../support/routes/strongest-caller.js';
+import { isOfPages } from '../../support/routes/strongest-caller.js';
 
 let server: TestServer;
 let root: Client;
 let agent: BuiltAgent;
-let owner: BuiltPerson;
-let routes: Route[];
-let ids: Record<string, string>;
+let routes: readonly Route[];
+let ids: BadInputWorld['ids'];
+let send: BadInputWorld['send'];
+let callerOf: BadInputWorld['callerOf'];
 let before: StoredState;
 
-// Everything that a path can name exists, so that what keeps a bad call from acting is its badness alone.
 beforeAll(async () => {
-  server = await startServer();
-  root = asRoot(server);
-  agent = await anAgent(server).granted('web.search').granted('email.send',
-    { hitlMode: 'propose' }).granted('file.delete').create();
-  const ran = (await agent.client.post('/api/v1/execute', { capability: 'web.search' })).expect(200);
-  const asked = (await agent.client.post('/api/v1/execute', { capability: 'email.send' })).expect(202);
-  const grant = (await root.get(`/api/v1/agents/${agent.id}/capabilities`)).expect(200);
-  (await root.post('/api/v1/capabilities', { name: 'own.one', description: 'mine' })).expect(201);
-  const user = (await root.post('/api/v1/users', { email: 'ada@example.test' })).expect(201);
-  const key = (await root.post(`/api/v1/users/${user.text('user.id')}/keys`, { name: 'hers' })).expect(201);
-  const person = await aPerson(server, 'viewer');
-  owner = await aPerson(server, 'owner');
-  ids = {
-    teams: await aTeam(server, person.organizationId, [{ userId: person.id }]), userId: person.id,
-    organizations: user.text('user.organizationId'), users: user.text('user.id'), keyId: key.text('key.id'),
-    agents: agent.id, executions: ran.text('executionId'), hitl: asked.text('hitlRequestId'), grant: grant.text('grants.0.id'),
-    audit: ran.text('auditId'),
-    name: 'own.one', capability: 'web.search',
-  };
-  routes = await routesOf(server);
+  ({ server, root, agent, routes, ids, send, callerOf } = await badInputWorld());
 });
 
 beforeEach(async () => {
@@ -52,41 +33,8 @@ afterAll(async () => {
 
 const EACH_AT = 4;
 
-interface Sent {
-  readonly body?: string | Uint8Array<ArrayBuffer>;
-  readonly type?: string;
-  readonly headers?: readonly string[];
-  readonly query?: string;
-  readonly path?: string;
-}
-
-interface Refusal {
-  readonly status: number;
-  readonly code?: string;
-  readonly pointers: readonly string[];
-}
-
 /** What a browser sends as a form; it is tried by the tests of the pages. */
 const isForm = ({ method, template }: Route) => method === 'POST' && /^\/(?:sign-in|invitations)\b|\/backchannel-logout$/.test(template);
-
-const callerOf = (route: Route): string[] => byTheStrongest(route, { server, agentToken: agent.token, ownerKey: owner.key });
-
-/** Sends it as the strongest caller whom the route admits. Whatever is refused must be refused as a problem. */
-async function send(route: Route,
-  { body, type = 'application/json', headers = [], query = '', path = pathOf(route, ids) }: Sent): Promise<Refusal> {
-  const contentType = body === undefined || type === '' ? [] : ['content-type', type];
-  const { status, headers: answered, body: text } = await sendRaw(server.url, {
-    method: route.method, target: `${path}${query}`,
-    headers: [...callerOf(route), ...contentType, ...headers], body,
-  });
-  if (status < 400) return { status, pointers: [] };
-  const problem = /^application\/problem\+json/.test(answered['content-type'] ?? '')
-    ? (JSON.parse(text) as { code: string; status: number; errors?: { pointer: string; message: string }[] })
-    : undefined;
-  if (problem?.status !== status) return { status, code: `no problem: ${text.slice(0, 100)}`, pointers: [] };
-  return { status, code: problem.code,
-    pointers: (problem.errors ?? []).map(({ pointer, message }) => (message === '' ? 'no message' : pointer)) };
-}
 
 const named = ({ method, template }: Route) => `${method} ${template}`;
 const short = (value: unknown) => JSON.stringify(value)?.slice(0, 60);
@@ -165,6 +113,7 @@ describe('on every route that reads a body', () => {
         [isOfPages(route) ? 403 : 415, { body: '{}', type: 'text/plain' }] as const,
         [415, { body: '{}', headers: ['content-encoding', 'gzip'] }] as const,
         [413, { body: `{"padding":"${'x'.repeat(300_000)}"}` }] as const,
+        ...NO_OBJECT.filter((body) => body !== 'null').map((body) => [400, { body }] as const),
       ]) {
         const answer = await send(route, sent);
         if (answer.status !== status) wrong.push(wrongly(route, String(sent.body).slice(0, 30), answer));
@@ -201,7 +150,7 @@ describe('on every route that reads a body', () => {
       headers: { authorization, origin, 'content-type': 'application/json' },
     } as RequestInit);
     const problem = (await answer.json()) as { code: string };
-    return { status: answer.status, code: problem.code, pointers: [] };
+    return { status: answer.status, code: problem.code, pointers: [], errors: [], headers: {} };
   }
 
   test('each documented member of a wrong type or size is 400 at its place, in either spelling', async () => {

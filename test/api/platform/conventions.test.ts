@@ -228,7 +228,7 @@ describe('problems', () => {
   test.each<[string, () => Promise<Reply>, number, string]>([
     ['no credential', () => anonymous(server).get('/api/v1/agents'), 401, 'UNAUTHENTICATED'],
     ['not allowed', () => agent.client.get('/api/v1/audit'), 403, 'FORBIDDEN'],
-    ['not there', () => root.get('/api/v1/agents/agt_00000000000000000000000000absent0000?x=1'), 404, 'NOT_FOUND'],
+    ['not there', () => root.get('/api/v1/agents/agt_00000000000000000000000000absent0000/capabilities?limit=1'), 404, 'NOT_FOUND'],
     ['no such route', () => root.get('/api/v1/nothing'), 404, 'NOT_FOUND'],
     ['not valid', () => root.post('/api/v1/agents', {}), 400, 'VALIDATION_FAILED'],
     ['too large', () => root.post('/api/v1/agents', { name: 'x'.repeat(300_000) }), 413, 'BODY_TOO_LARGE'],

@@ -80,7 +80,7 @@ test.each([
 test('one that is gone, and one that nobody asked for', async () => {
   expect(await looked(`delete from erasures where ${CONFIRMED}`)).toEqual([expect.stringMatching(/: erasure ers_\w+ is gone: entry \d+/)]);
   const copy = `insert into erasures select (json_populate_record(e, '{"id":"ers_x"}')).* from erasures e where ${CONFIRMED}`;
-  expect(await looked(copy)).toEqual([expect.stringMatching(/: erasure ers_x stands as asked, and no entry tells of it$/)]);
+  expect(await looked(copy)).toEqual([expect.stringMatching(/: erasure ers_x has status asked, and no entry records it$/)]);
 });
 
 test("other reminders of a grant are found; they are its entry's", async () => {

@@ -7,6 +7,7 @@ import { anOrganization, aPerson } from '../../support/builders/people.js';
 import { aBrowserOf, signIn } from '../../support/sign-in/provider-login.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { aTenant } from '../../support/builders/tenants.js';
+import { entriesOf } from '../../support/log/entries.js';
 
 let provider: TestProvider;
 let server: TestServer;
@@ -36,11 +37,6 @@ async function shows(sub: string, claims: ClaimsOfUser = {}, at = server): Promi
 
 const linksOf = async (sub: string) =>
   (await server.sql<{ user_id: string }>('select user_id from user_identities where subject = $1', [sub])).map((row) => row.user_id);
-
-async function entriesOf(organizationId: string, event: string): Promise<{ actorId: string; metadata: Record<string, unknown> }[]> {
-  const reply = await asRoot(server).get('/api/v1/audit', { query: { organizationId, event } });
-  return reply.expect(200).list('entries') as { actorId: string; metadata: Record<string, unknown> }[];
-}
 
 /** A busy machine may not open so many connections at once, and says so; what is shown is what they come to. */
 async function patiently(call: () => Promise<Reply>, tries = 20): Promise<Reply> {
@@ -115,7 +111,7 @@ describe('an invitation', () => {
       // It is used up: another user of the provider with the same address has no way in by it.
       (await asInvited(email)).expect(403, 'FORBIDDEN');
     }
-    expect((await entriesOf(organizationId, 'admin.invitation_ended')).map(({ metadata }) => metadata.change))
+    expect((await entriesOf(server, 'admin.invitation_ended', organizationId)).map(({ metadata }) => metadata.change))
       .toEqual(Array(3).fill('accepted'));
   });
 
@@ -127,7 +123,7 @@ describe('an invitation', () => {
       const reply = await shows(sub, { email: person.email, user_id: person.id, role: 'viewer' }, replica);
       expect(reply.expect(200).at('user')).toMatchObject({ id: person.id });
       expect(await linksOf(sub)).toEqual([person.id]);
-      const [entry] = await entriesOf(person.organizationId, 'auth.credential_changed');
+      const [entry] = await entriesOf(server, 'auth.credential_changed', person.organizationId);
       expect(entry).toMatchObject({ actorId: person.id, metadata: { userId: person.id, method: 'provider', change } });
     }
     expect(await server.sql('select 1 from user_identities where user_id = $1', [person.id])).toHaveLength(1);
@@ -175,7 +171,7 @@ describe('somebody whose account was closed', () => {
     expect([...ids]).toEqual(await linksOf(before.sub));
     expect(ids.has(before.id)).toBe(false);
     expect(replies[0]!.at('user')).toMatchObject({ organizationId, role: 'viewer' });
-    const [entry] = await entriesOf(before.organizationId, 'auth.credential_changed');
+    const [entry] = await entriesOf(server, 'auth.credential_changed', before.organizationId);
     expect(entry).toMatchObject({ actorId: [...ids][0], metadata: { userId: before.id, method: 'provider', change: 'removed' } });
   });
 

@@ -9,6 +9,7 @@ import { aBrowserOf, cookieOf, sessionsOf, signIn } from '../../support/sign-in/
 import { asProvider, linked } from '../../support/sign-in/provider-people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { aTenant } from '../../support/builders/tenants.js';
+import { entriesOf } from '../../support/log/entries.js';
 
 let provider: TestProvider;
 let server: TestServer;
@@ -39,11 +40,6 @@ async function shows(sub: string, claims: ClaimsOfUser = {}, at = server): Promi
 
 const linksOf = async (sub: string) =>
   (await server.sql<{ user_id: string }>('select user_id from user_identities where subject = $1', [sub])).map((row) => row.user_id);
-
-async function entriesOf(organizationId: string, event: string): Promise<{ actorId: string; metadata: Record<string, unknown> }[]> {
-  const reply = await asRoot(server).get('/api/v1/audit', { query: { organizationId, event } });
-  return reply.expect(200).list('entries') as { actorId: string; metadata: Record<string, unknown> }[];
-}
 
 /** An open invitation, past the API. */
 async function anInvitation(
@@ -117,7 +113,7 @@ describe('claims', () => {
     (await changes(await asProvider(server, provider, admin))).expect(403, 'FORBIDDEN');
     (await changes(await asProvider(server, provider, admin, { role: 'admin', iat: seconds() - 600 }))).expect(403, 'FORBIDDEN');
     (await changes(await asProvider(server, provider, admin, { role: 'admin', iat: seconds() + 2 }))).expect(201);
-    const told = await entriesOf(organizationId, 'auth.claims_changed');
+    const told = await entriesOf(server, 'auth.claims_changed', organizationId);
     expect(told.filter(({ metadata }) => metadata.userId === admin.id).map(({ actorId, metadata }) => [actorId, metadata.role]).sort())
       .toEqual([['system', 'admin'], ['system', 'owner'], ['system', 'viewer']]);
   });

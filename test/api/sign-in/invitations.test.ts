@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { anonymous, asRoot, type Client } from '../../support/http/actors.js';
-import type { AuditEntry } from '../../support/log/entries.js';
+import { entriesOf } from '../../support/log/entries.js';
 import { aVisitor, PASSWORD, type Visitor } from '../../support/sign-in/passwords.js';
 import { anOrganization, aPerson, type BuiltPerson, closeAccount, firstOrganization } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
@@ -46,10 +46,6 @@ async function usersOf(email: string) {
     'select id, role, vouched_by, name from users where email_folded = lower($1)', [email]);
 }
 
-async function entriesOf(event: string, organizationId: string): Promise<AuditEntry[]> {
-  return (await root.get('/api/v1/audit', { query: { organizationId, event, limit: 500 } })).expect(200).list('entries') as AuditEntry[];
-}
-
 describe('a link in hand', () => {
   test('lets its bearer in once, as somebody whom the inviter vouches for', async () => {
     const organizationId = await firstOrganization(server);
@@ -77,12 +73,14 @@ describe('a link in hand', () => {
     expect((await visitor.accept(link)).status).toBe(404);
     expect(await usersOf(email)).toHaveLength(1);
     const id = made.text('invitation.id');
-    const ended = (await entriesOf('admin.invitation_ended', organizationId)).filter(({ metadata }) => metadata.invitationId === id);
+    const ended = (await entriesOf(server, 'admin.invitation_ended', organizationId))
+      .filter(({ metadata }) => metadata.invitationId === id);
     expect(ended).toMatchObject([{ actorId: user!.id, metadata: { change: 'accepted' } }]);
-    expect(await entriesOf('admin.user_invited', organizationId)).toContainEqual(expect.objectContaining({
+    expect(await entriesOf(server, 'admin.user_invited', organizationId)).toContainEqual(expect.objectContaining({
       actorId: admin.id, metadata: expect.objectContaining({ invitationId: id, email, role: 'member', delivery: 'hand' }),
     }));
-    const about = (await entriesOf('auth.credential_changed', organizationId)).filter(({ metadata }) => metadata.userId === user!.id);
+    const about = (await entriesOf(server, 'auth.credential_changed', organizationId))
+      .filter(({ metadata }) => metadata.userId === user!.id);
     expect(about).toMatchObject([{ actorId: user!.id, metadata: { method: 'password', change: 'added' } }]);
     expect((await admin.client.get(INVITATIONS)).expect(200).list('invitations')).toContainEqual(
       expect.objectContaining({ id, status: 'accepted', userId: user!.id }));

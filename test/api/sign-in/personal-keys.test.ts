@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anonymous, as, asRoot, type Client } from '../../support/http/actors.js';
-import type { AuditEntry } from '../../support/log/entries.js';
+import { type AuditEntry, entriesOf } from '../../support/log/entries.js';
 import { anAgent } from '../../support/builders/agents.js';
 import { eventually } from '../../support/running/eventually.js';
 import { anOrganization, aPerson, firstOrganization, type BuiltPerson } from '../../support/builders/people.js';
@@ -28,10 +28,6 @@ const keysOf = ({ id }: { id: string }) => `/api/v1/users/${id}/keys`;
 const lists = async (client: Client, person: BuiltPerson) =>
   ((await client.get(keysOf(person))).expect(200).list('keys') as { id: string }[]).map(({ id }) => id);
 
-async function entriesOf(organizationId: string, event: string): Promise<AuditEntry[]> {
-  return (await root.get('/api/v1/audit', { query: { organizationId, event } })).expect(200).list('entries') as AuditEntry[];
-}
-
 async function anOrganizationOf(...roles: readonly (typeof ROLES)[number][]): Promise<BuiltPerson[]> {
   const organizationId = await anOrganization(server);
   return Promise.all(roles.map((role) => aPerson(server, role, { organizationId })));
@@ -50,7 +46,7 @@ describe('making keys', () => {
     });
     expect((await as(server, secret).get('/api/v1/users/me')).expect(200).at('user.id')).toBe(id);
     expect((await as(replica, secret).get('/api/v1/users/me')).expect(200).at('user.id')).toBe(id);
-    expect(await entriesOf(organizationId, 'admin.user_key_created')).toMatchObject([
+    expect(await entriesOf(server, 'admin.user_key_created', organizationId)).toMatchObject([
       { actorId: 'root', metadata: { userId: id, keyId: made.text('key.id'), name: 'bootstrap' } },
     ]);
   });
@@ -138,7 +134,7 @@ describe('listing and revoking', () => {
     }
     (await admin.client.delete(`${keysOf(member)}/${member.keyId}`)).expect(204);
     (await member.client.get('/api/v1/users/me')).expect(401, 'UNAUTHENTICATED');
-    expect(await entriesOf(owner.organizationId, 'admin.user_key_revoked')).toMatchObject([
+    expect(await entriesOf(server, 'admin.user_key_revoked', owner.organizationId)).toMatchObject([
       { actorId: admin.id, metadata: { userId: member.id, keyId: member.keyId } },
     ]);
     expect(await lists(root, owner)).toEqual([owner.keyId]);

@@ -149,7 +149,7 @@ const CASES: readonly Case[] = [
       { agentId: grant.agent.id, capability: 'web.search', hitlMode: 'auto' })).expect(201);
     const got = { ...grant, capability: 'web.search', grantId: later.text('grant.id') };
     return (await forged(got, started(got)))[0]!;
-  }, /no token of the agent held the capability/],
+  }, /no token or key of the agent held the capability/],
   ['a decision that is another request\'s', async () => {
     const grant = await held('email.send', { hitlMode: 'propose' });
     const [, decision] = await ran(grant, story.admin.id);

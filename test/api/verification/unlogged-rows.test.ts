@@ -61,7 +61,8 @@ test.each([
   ['a request that is not there, by an entry that could be swept', { request_id: 'hitl_ghost', entry_id: 'audit_0' }],
 ])('a vote on %s', async (_, members) => {
   expect(await looked(copied('hitl_votes', members, 'true')))
-    .toContainEqual(expect.stringMatching(/^incomplete: vote hitl_\w+ 1 usr_\w+ shows a request that is not there, which no entry tells$/));
+    .toContainEqual(expect.stringMatching(
+      /^incomplete: vote hitl_\w+ 1 usr_\w+ shows a request that is not there, which no entry can record$/));
 });
 
 test('and votes whose request somebody took away', async () => {
@@ -78,7 +79,7 @@ const ran = (at: number) =>
 test('of a swept agent what was made since is named, and what may have been made before is not asked for', async () => {
   for (const [made, what] of [[given, 'grant grt'], [ran, 'execution exec']] as const) {
     expect(await looked(made(Date.now() + DAY_MS)))
-      .toEqual([expect.stringMatching(new RegExp(`^incomplete: ${what}_\\w+ stands as \\w+, and no entry tells of it$`))]);
+      .toEqual([expect.stringMatching(new RegExp(`^incomplete: ${what}_\\w+ has status \\w+, and no entry records it$`))]);
     // The archive has the entries of those: no row of them is compared.
     expect(await looked(made(Date.now() - DAY_MS))).toEqual([]);
   }

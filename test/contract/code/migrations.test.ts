@@ -30,6 +30,6 @@ test('a function that sets planner switches turns compilation off', async () => 
   const rows = await database.sql<{ name: string; settings: string[] }>(`
     select proname as name, proconfig as settings from pg_proc
     where pronamespace = 'public'::regnamespace and array_to_string(proconfig, ' ') like '%enable\\_%'`);
-  expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['gate_commit_v1', 'tell_requests_changed_v1']));
+  expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['gate_commit_v1', 'emit_requests_changed_v1']));
   expect(rows.filter(({ settings }) => !settings.includes('jit=off'))).toEqual([]);
 });

@@ -57,7 +57,7 @@ describe('members', () => {
   it.each([
     [{ name: 'a', limits: { perMinute: 5 } }],
     [{ name: 'a', limits: { per_minute: 5 } }],
-    [{ name: 'a', limits: { per_minute: 5, perMinute: 5 }, status: 'ignored' }],
+    [{ name: 'a', limits: { per_minute: 5, perMinute: 5 } }],
   ])('are read in both spellings: %j', async (body) => {
     const response = await post(JSON.stringify(body));
     expect(response.status).toBe(201);
@@ -74,6 +74,18 @@ describe('members', () => {
   it('are refused where two spellings differ', async () => {
     const refused = await problem(await post('{"name":"a","input":{"x":1},"payload":{"x":2}}'), 'VALIDATION_FAILED');
     expect(refused.errors?.[0]?.pointer).toBe('/payload');
+  });
+
+  it('that nobody knows are refused, and ignored where the caller prefers that', async () => {
+    const body = '{"name":"a","status":"x","limits":{"permin":5,"perMinute":5}}';
+    const refused = await problem(await post(body), 'VALIDATION_FAILED');
+    expect(refused.errors).toEqual([
+      { pointer: '/status', message: 'is not known here; known are name, input, limits' },
+      { pointer: '/limits/permin', message: 'is not known here; did you mean perMinute?' },
+    ]);
+    const response = await post(body, { Prefer: 'wait=5, handling="lenient"' });
+    expect(response.status).toBe(201);
+    expect(await response.json()).toEqual({ name: 'a', input: null, perMinute: 5 });
   });
 
   it('of a free object all arrive, whatever they are called', async () => {
@@ -224,7 +236,9 @@ describe('addresses', () => {
   it('that are unknown are not found, by any method', async () => {
     const refused = await problem(await get('/nowhere?token=canary'), 'NOT_FOUND');
     expect(refused['instance']).toBe('/nowhere');
-    await problem(await get('/things', { method: 'DELETE' }), 'NOT_FOUND');
+    const wrongMethod = await get('/things', { method: 'DELETE' });
+    expect(wrongMethod.headers.get('allow')).toBe('GET, HEAD, POST');
+    await problem(wrongMethod, 'METHOD_NOT_ALLOWED');
     await problem(await post('{"a":', {}, '/nowhere'), 'NOT_FOUND');
   });
 

@@ -39,7 +39,7 @@ beforeEach(async () => {
 afterEach(() => server?.stop());
 
 const name = () => realKey.slice(0, realKey.indexOf('+'));
-const turn = () => server.sql('delete from audit_verification_turns');
+const resetRateLimit = () => server.sql('delete from audit_verification_rate_limits');
 
 async function rewritten(): Promise<void> {
   await rewriteHistory(server.database, agent.id, 'system');
@@ -64,9 +64,9 @@ interface Found {
 /** What everybody finds who verifies, with the server's key or without any. */
 async function everybody(): Promise<Record<string, Found>> {
   const found: Record<string, Found> = { 'GET /audit/verify': (await verification(server)) as unknown as Found };
-  await turn();
+  await resetRateLimit();
   found['GET /audit/verify, an administrator'] = (await admin.client.get('/api/v1/audit/verify')).expect(200).body as unknown as Found;
-  await turn();
+  await resetRateLimit();
   found['GET /audit/verify?agent_id='] =
     (await asRoot(server).get('/api/v1/audit/verify', { query: { agent_id: agent.id } })).expect(200).body as unknown as Found;
   found['audit verify'] = await byCommand({});

@@ -5,8 +5,7 @@ import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { defineCapability, requestOf } from '../../support/builders/gate.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
-
-const EXECUTE = '/api/v1/execute';
+import { EXECUTE } from '../../support/http/paths.js';
 
 let server: TestServer;
 let root: Client;

@@ -89,6 +89,6 @@ test('a history is rewritten, its checkpoints and its place in the map are taken
 });
 
 async function verificationOf({ client }: BuiltPerson, query: Record<string, string> = {}): Promise<string> {
-  await server.sql('delete from audit_verification_turns');
+  await server.sql('delete from audit_verification_rate_limits');
   return (await client.get('/api/v1/audit/verify', { query })).expect(200).text('verdict');
 }

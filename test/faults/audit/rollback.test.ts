@@ -188,7 +188,7 @@ describe('a database that is put back under its servers', () => {
     expect(stdout).toContain('1 open request');
     expect(stdout).toContain('1 session of people: would be ended\n  1 open invitation: would be voided');
     const json = JSON.parse((await countersign(['recover', '--json'], env)).stdout) as object;
-    expect(json).toMatchObject({ recovered: false, anchors: [{ standing: 'contradicts', size: lost.size }], open: { openRequests: 1 } });
+    expect(json).toMatchObject({ recovered: false, anchors: [{ result: 'contradicts', size: lost.size }], open: { openRequests: 1 } });
     expect(await written()).toEqual(then);
   });
 

@@ -11,7 +11,7 @@ import { makeCheckpoints } from '../../../src/modules/audit/checkpoints/sign-che
 import { LeafIntegrator } from '../../../src/modules/audit/checkpoints/leaf-integrator.js';
 import { SignedState } from '../../../src/modules/audit/checkpoints/signed-state.js';
 import { consistencyOf, mapLine } from '../../../src/modules/audit/proofs/proof.query.js';
-import { platformLeavesOf } from '../../../src/modules/audit/checkpoints/tree-reader.query.js';
+import { platformRunsOf } from '../../../src/modules/audit/checkpoints/tree-reader.query.js';
 import { TreeMoved } from '../../../src/modules/audit/checkpoints/tree.store.js';
 import type { TestDatabase } from '../../support/servers/database.js';
 import {
@@ -87,7 +87,7 @@ describe('the leader dies', () => {
       async (isLast) => {
         const platform = await checkpointsOf(run, PLATFORM_TREE, { limit: 1_000 });
         const leaves: string[] = [];
-        for await (const batch of platformLeavesOf(run)) leaves.push(...batch.map(({ data }) => data));
+        for await (const { texts } of platformRunsOf(run)) leaves.push(...texts);
         expect(leaves).toHaveLength(platform.length);
         expect(platform.map(({ size }) => size)).toEqual(platform.map((_, n) => n + 1));
         if (isLast) expect(platform.length).toBeGreaterThan(0);
@@ -113,7 +113,7 @@ async function keysOf(name: string) {
 /** The newest checkpoint of every organization is proven by the map under the platform's newest one. */
 async function everyHeadIsInTheMap(): Promise<number> {
   const leaves: { map: string }[] = [];
-  for await (const batch of platformLeavesOf(run)) leaves.push(...batch.map(({ data }) => JSON.parse(data) as { map: string }));
+  for await (const { texts } of platformRunsOf(run)) leaves.push(...texts.map((text) => JSON.parse(text) as { map: string }));
   const newest = (await newestCheckpoints(run)).filter(({ organizationId }) => organizationId !== PLATFORM_TREE);
   for (const { organizationId, size, root } of newest) {
     const line = (await mapLine(run, organizationId))!;

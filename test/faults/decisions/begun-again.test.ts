@@ -8,11 +8,10 @@ import { defineCapability, executionBecomes, executionOf, requestOf } from '../.
 import { aDoor } from '../../support/proofs/races.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
 // An approved action whose receiver honours its key is called again after a crash; each beginning has a number, and only the newest
 // one closes the execution.
-
-const EXECUTE = '/api/v1/execute';
 
 let server: TestServer;
 let root: Client;

@@ -9,11 +9,11 @@ import { pause } from '../../support/proofs/races.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import type { TestServer } from '../../support/servers/server.js';
 import { begunOn, isWaitingOn, tableHeld, twoServers, type TwoServers } from '../../support/servers/two-servers.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
 // One server has a call or an approval under way when another one changes what all agents of the organization share. After the
 // answer to the change nothing begins, and nobody decides, by what was before.
 
-const EXECUTE = '/api/v1/execute';
 const GRANTS = '/api/v1/capabilities/grant';
 
 let servers: TwoServers;

@@ -7,12 +7,12 @@ import { defineCapability, executionBecomes, requestOf } from '../../support/bui
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import type { TestServer } from '../../support/servers/server.js';
 import { begunOn, isWaitingOn, tableHeld, twoServers, type TwoServers } from '../../support/servers/two-servers.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
 // One server has calls under way when another one stops their agent. After the stop's answer nothing begins any more, and it
 // answers although the first server is frozen with its locks held.
 
 const STOPS = '/api/v1/stops';
-const EXECUTE = '/api/v1/execute';
 /** The requirement's own bound, in milliseconds. */
 const ANSWERS_WITHIN = 5_000;
 
@@ -219,7 +219,7 @@ describe('the other server is frozen', () => {
     const approvals = [approve(requests[0]!)];
     await held;
     approvals.push(...requests.slice(1).map(approve));
-    await isWaiting('take_hold_v1');
+    await isWaiting('lock_barriers_and_heads_v1');
     const [made, atTheAnswer] = await frozen(async () => {
       const { reply, ms } = await timed(() => stop(scope, agent));
       process.stdout.write(`a stop of ${scope} beside a frozen server with a queue: ${ms} ms\n`);

@@ -8,8 +8,7 @@ import { defineCapability, executionBecomes, executionOf, pauseOutbox, requestOf
 import { aDoor, made, pause } from '../../support/proofs/races.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { back, startServer, type TestServer } from '../../support/servers/server.js';
-
-const EXECUTE = '/api/v1/execute';
+import { EXECUTE } from '../../support/http/paths.js';
 
 let server: TestServer;
 let root: Client;

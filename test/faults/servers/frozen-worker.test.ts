@@ -77,7 +77,7 @@ const outboxIsEmpty = () => eventually(async () =>
   expect(await other.sql(`select 1 from outbox where kind = 'execution.run'`)).toEqual([]));
 
 test.each([
-  ['with its claim', 'take_hold_v1', 'write_out_v1'],
+  ['with its claim', 'lock_barriers_and_heads_v1', 'write_out_v1'],
   ['about to begin, with the agent\'s head', 'fence = fence + 1', undefined],
 ])('frozen %s: the other begins it, and the first begins nothing when it goes on', async (_name, statement, after) => {
   const request = await asked('crm.push');

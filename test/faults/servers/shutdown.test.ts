@@ -7,8 +7,8 @@ import { defineCapability, executionBecomes, requestOf } from '../../support/bui
 import { pause } from '../../support/proofs/races.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
-const EXECUTE = '/api/v1/execute';
 const DRAINED_WITHIN_MS = 25_000;
 
 let server: TestServer;

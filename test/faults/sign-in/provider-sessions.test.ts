@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { anonymous, as, asRoot } from '../../support/http/actors.js';
-import type { AuditEntry } from '../../support/log/entries.js';
+import { anonymous, as } from '../../support/http/actors.js';
+import { entriesOf } from '../../support/log/entries.js';
 import { Browser } from '../../support/http/browser.js';
 import { eventually } from '../../support/running/eventually.js';
 import {
@@ -59,10 +59,6 @@ async function failedOnce(browser: Browser, sub: string): Promise<void> {
   });
 }
 
-async function entriesOf(event: string): Promise<AuditEntry[]> {
-  return (await asRoot(world.server).get('/api/v1/audit', { query: { event, limit: 50 } })).expect(200).list('entries') as AuditEntry[];
-}
-
 describe('a session that is used when its time has come', () => {
   test('is renewed behind the call, by a refresh token that is shown once', async () => {
     const browser = await signedIn('ada', { role: 'admin' });
@@ -87,7 +83,7 @@ describe('a session that is used when its time has come', () => {
     });
     expect((await anonymous(world.server).with({ cookie: cookieOf(browser), origin: originOf(world.server) })
       .post('/api/v1/users', { email: 'x@example.test' })).status).toBe(403);
-    const [entry] = await entriesOf('auth.claims_changed');
+    const [entry] = await entriesOf(world.server, 'auth.claims_changed');
     const { user_id: userId } = await the('bob');
     expect(entry).toMatchObject({ actorId: 'system', metadata: { userId, role: 'viewer', hasSubscription: false } });
   });
@@ -99,7 +95,7 @@ describe('a session that is used when its time has come', () => {
     await eventually(async () => expect((await me(browser)).status).toBe(401));
     const session = await the('cleo');
     expect(session).toMatchObject({ end_reason: 'provider_refused' });
-    expect((await entriesOf('auth.logout'))[0]).toMatchObject({
+    expect((await entriesOf(world.server, 'auth.logout'))[0]).toMatchObject({
       actorId: 'system', metadata: { sessionId: session.id, userId: session.user_id, reason: 'provider_refused' },
     });
   });

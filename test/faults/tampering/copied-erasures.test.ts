@@ -7,7 +7,7 @@ import type { PreparedEntry, RecordedEvent } from '../../../src/domain/audit/ent
 import { signingKey, signNote } from '../../../src/domain/audit/notes/note.js';
 import { authorizationText, statementIn } from '../../../src/domain/audit/notes/authorization-note.js';
 import { sortedBlanks } from '../../../src/domain/audit/erasure/search-entry.js';
-import { metadataOf } from '../../../src/domain/audit/integrity/verify-transfers.js';
+import { metadataOf } from '../../../src/domain/audit/entry/payload.js';
 import { newId } from '../../../src/domain/ids.js';
 import { DirectoryArchive } from '../../../src/modules/audit/retention/archives/directory-archive.js';
 import { ArchivedDisclosures, type ArchivedEntry } from '../../../src/modules/audit/retention/archives/archived-disclosures.js';

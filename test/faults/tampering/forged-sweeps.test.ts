@@ -177,7 +177,7 @@ test('an entry of a sweep that nobody has signed excuses nothing: not a row of a
        '{"id": "${unheard}", "agent_id": "${ghost}", "report": null}')).* from executions e where id = '${id}'`);
   expect((await admin.client.get(`/api/v1/executions/${unheard}`)).expect(200).text('execution.status')).toBe('executed');
   expect((await of()).filter((one) => !before.includes(one)).sort()).toEqual([
-    `execution ${unheard} stands as executed, and no entry tells of it`,
+    `execution ${unheard} has status executed, and no entry records it`,
     expect.stringMatching(new RegExp(`^the report on execution ${id} has `)),
   ]);
 });

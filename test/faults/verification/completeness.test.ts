@@ -76,7 +76,7 @@ const SHOWN_BY_REQUESTS = [
 /** What rows show that no entry tells of, each row put in the place of one that is there. */
 const SHOWN_WITHOUT_ENTRY: readonly [string, string, RegExp][] = [
   ['a report that is a text', `update executions set report = '"done, says the agent: paid 1,000,000 EUR"' where report is null`,
-    /^execution exec_\w+ shows something in the place of its report, which no entry tells$/],
+    /^execution exec_\w+ shows something in the place of its report, which no entry can record$/],
   ['a report that is a list', `update executions set report = '[{"outcome":"success","output":{"paid":1000000}}]' where report is null`,
     /shows something in the place of its report/],
   ['a text in the place of a report that was made', `update executions set report = '"paid"' where report is not null`,
@@ -134,9 +134,9 @@ describe('what a superuser does to the rows is found, and named', () => {
     ['a request is gone', `delete from hitl_requests where id = ${request}`, /^request hitl_\w+ is gone: entry \d+/],
     ['a grant is gone', `delete from capability_grants where id = ${grant}`, /^grant grt_\w+ is gone/],
     ['an execution that nobody began', copied('executions', execution, extra.execution),
-      new RegExp(`^execution ${extra.execution} stands as executed, and no entry tells of it`)],
+      new RegExp(`^execution ${extra.execution} has status executed, and no entry records it`)],
     ['a request that nobody made', copied('hitl_requests', request, extra.request),
-      new RegExp(`^request ${extra.request} stands as approved, and no entry tells`)],
+      new RegExp(`^request ${extra.request} has status approved, and no entry records`)],
     ['another status', `update executions set status = 'failed' where id = ${execution}`,
       /^execution exec_\w+ has status failed, its entries say executed/],
     ['a blocked one that ran', `update executions set status = 'executed' where status = 'blocked'`,
@@ -157,7 +157,7 @@ describe('what a superuser does to the rows is found, and named', () => {
       /has status granted, its entries say revoked/],
     ['a report never made', `update executions set report = '{"outcome":"failure"}' where report is null and id = (
         select id from executions where agent_id = '%' and report is null and status = 'executed' limit 1)`,
-      /^the report on execution exec_\w+ stands as failure, and no entry tells of it/],
+      /^the report on execution exec_\w+ has status failure, and no entry records it/],
     ...SHOWN_BY_EXECUTIONS.map(([column, change]): [string, string, RegExp] => [`another ${column} of an execution`,
       `update executions set ${change}`, new RegExp(`has another ${column} than its entries say`)]),
     ...SHOWN_BY_REQUESTS.map(([column, change]): [string, string, RegExp] => [`another ${column} of a request`,
@@ -176,7 +176,7 @@ describe('what a superuser does to the rows is found, and named', () => {
     ['the vote that decided is gone', `delete from hitl_votes v using hitl_requests q where q.decision_entry_id = v.entry_id`,
       /^request hitl_\w+ has isVoted false, its entries say true/],
     ['a vote of somebody else', `update hitl_votes set voter = 'usr_x' where ctid = (select ctid from hitl_votes limit 1)`,
-      /^vote hitl_\w+ \d+ usr_x stands as voted, and no entry tells of it/],
+      /^vote hitl_\w+ \d+ usr_x has status voted, and no entry records it/],
     ['a vote that nobody gave', `insert into hitl_votes
       select organization_id, request_id, version, digest, 'usr_x', note, entry_id, voted_at
       from hitl_votes limit 1`, /^vote hitl_\w+ \d+ usr_x stands as voted/],
@@ -184,7 +184,7 @@ describe('what a superuser does to the rows is found, and named', () => {
     ['another note of the vote that decided, its request made to look as if it were old', `with blank as (
       update hitl_requests set nonce = '' where id in (select request_id from hitl_votes))
       update hitl_votes v set note = 'under protest' from hitl_requests q where q.decision_entry_id = v.entry_id`,
-      /^(vote|request) .* (stands as voted, and no entry tells of it|has another note than its entries say)$/],
+      /^(vote|request) .* (has status voted, and no entry records it|has another note than its entries say)$/],
     ['another note of the vote that decided, its request blanked as retention does it', `with blank as (
       update hitl_requests set input = '{}', context = null, nonce = '', action = null, requested_input = null, edit_diff = null,
         note = null, escalation_reason = null where id in (select request_id from hitl_votes) and status = 'approved')

@@ -4,7 +4,8 @@ import { highestLevelOf } from '../../../src/domain/hitl/duties.js';
 import type { EscalationLevel } from '../../../src/domain/hitl/transition.js';
 import { DeciderQuery } from '../../../src/modules/authority/decider.query.js';
 import type { Facts } from '../../../src/modules/authority/facts.query.js';
-import { EligibleDecidersQuery } from '../../../src/modules/hitl/queue/eligible-deciders.query.js';
+import { EligibleDecidersQuery, type RequestAtLevel } from '../../../src/modules/hitl/queue/eligible-deciders.query.js';
+import { REQUEST_COLUMNS } from '../../../src/modules/hitl/requests/request-columns.js';
 import type { HitlRequestEntity } from '../../../src/modules/hitl/requests/hitl-request.entity.js';
 import { DecisionEligibilityService } from '../../../src/modules/hitl/decisions/decision-eligibility.service.js';
 import type { Caller } from '../../../src/platform/auth/access/principal.js';
@@ -15,8 +16,8 @@ import { anAgent } from '../../support/builders/agents.js';
 import { buildWorld, worlds, type BuiltPersonRow, type BuiltWorld, type World } from '../../support/hitl/queue-world.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
-// Queues are read by SQL, decisions are judged by src/domain/hitl/duties.ts. Here every person of a house is judged for every
-// request, at every level, by the service that judges decisions; and what it says is what the queues show.
+// Queues judge groups of requests, from rows that are read for many people at once. Here every person of a tenant group is judged for
+// every request, at every level, by the service that judges single decisions; and its answers are those of the queues.
 
 const NUM_RUNS = Number(process.env['QUEUE_WORLDS'] ?? 40);
 
@@ -114,6 +115,8 @@ async function compare(world: World): Promise<Record<string, number>> {
   }));
   for (const [n, { id }] of built.requests.entries()) {
     const { level, escalatedTo } = world.requests[n]!;
+    const [row] = await server.sql<RequestAtLevel & Record<string, unknown>>(
+      `select ${REQUEST_COLUMNS} from hitl_requests q where q.id = $1`, [id]);
     const pairs = await Promise.all(built.people.map((person) => pairOf(world, built, n, person)));
     const wanted = await standsWith(level as EscalationLevel, pairs, escalatedTo);
     const shown = new Set(built.people.flatMap((_, i) => (queues[i]!.has(id) ? [i] : [])));
@@ -125,11 +128,11 @@ async function compare(world: World): Promise<Record<string, number>> {
 
     for (const at of LEVELS) {
       const may = await Promise.all(pairs.map((pair) => pair.mayApprove(at)));
-      const place = { organizationId: built.here, id, level: at };
-      const answers = await Promise.all(built.people.map((person) => eligible.mayApproveAt(tx, place, person.id)));
+      const request = { ...row!, level: at };
+      const answers = await Promise.all(built.people.map((person) => eligible.mayApproveAt(tx, request, person.id)));
       expect({ request: n, at, may: answers }).toEqual({ request: n, at, may });
       const ofLevel = built.people.filter((_, i) => may[i] && pairs[i]!.isOf(at));
-      const only = (await eligible.onlyOnes(tx, [place])).get(id);
+      const only = (await eligible.onlyOnes(tx, [request])).get(id);
       expect({ request: n, at, only }).toEqual({ request: n, at, only: ofLevel.length === 1 ? ofLevel[0]!.id : undefined });
       if (only !== undefined) counted.only++;
     }

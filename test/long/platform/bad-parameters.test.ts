@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../../support/http/actors.js';
 import { goodBody } from '../../support/routes/bad-bodies.js';
-import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
+import { anAgent, anAgentKey, type BuiltAgent, type BuiltAgentKey } from '../../support/builders/agents.js';
 import { closeRawConnections, sendRaw } from '../../support/http/raw-http.js';
 import { aPerson, aTeam, type BuiltPerson } from '../../support/builders/people.js';
-import { pathOf, routesOf, type Route } from '../../support/routes/routes.js';
+import { isForBrowsers, pathOf, routesOf, type Route } from '../../support/routes/routes.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { storedState, type StoredState } from '../../support/log/stored-state.js';
 import { byTheStrongest, isOfPages } from '../../support/routes/strongest-caller.js';
@@ -12,6 +12,7 @@ import { byTheStrongest, isOfPages } from '../../support/routes/strongest-caller
 let server: TestServer;
 let root: Client;
 let agent: BuiltAgent;
+let agentKey: BuiltAgentKey;
 let owner: BuiltPerson;
 let routes: Route[];
 let ids: Record<string, string>;
@@ -31,9 +32,10 @@ beforeAll(async () => {
   const key = (await root.post(`/api/v1/users/${user.text('user.id')}/keys`, { name: 'hers' })).expect(201);
   const person = await aPerson(server, 'viewer');
   owner = await aPerson(server, 'owner');
+  agentKey = await anAgentKey(server, agent);
   ids = {
     teams: await aTeam(server, person.organizationId, [{ userId: person.id }]), userId: person.id,
-    organizations: user.text('user.organizationId'), users: user.text('user.id'), keyId: key.text('key.id'),
+    organizations: user.text('user.organizationId'), users: user.text('user.id'), keyId: key.text('key.id'), agentKeyId: agentKey.id,
     agents: agent.id, executions: ran.text('executionId'), hitl: asked.text('hitlRequestId'), grant: grant.text('grants.0.id'),
     audit: ran.text('auditId'),
     name: 'own.one', capability: 'web.search',
@@ -67,7 +69,8 @@ interface Refusal {
 /** What a browser sends as a form; it is tried by the tests of the pages. */
 const isForm = ({ method, template }: Route) => method === 'POST' && /^\/(?:sign-in|invitations)\b|\/backchannel-logout$/.test(template);
 
-const callerOf = (route: Route): string[] => byTheStrongest(route, { server, agentToken: agent.token, ownerKey: owner.key });
+const callerOf = (route: Route): string[] => byTheStrongest(route,
+  { server, agentToken: agent.token, agentKey: agentKey.secret, ownerKey: owner.key });
 
 /** Sends it as the strongest caller whom the route admits. Whatever is refused must be refused as a problem. */
 async function send(route: Route,
@@ -124,8 +127,7 @@ describe('on every route with parameters', () => {
       for (const query of ['?%', '?%ff=1', '?a=%ff', '?a=%ed%a0%80', '?__proto__=1', '?__proto__[x]=1', '?constructor=1',
         '?a[b][c]=1', `?${'a=1&'.repeat(500)}`, `?${'x'.repeat(8_000)}`]) {
         const answer = await send(route, { query });
-        const reads = Object.keys(route.query).length > 0;
-        const fine = reads && /%(ff|$)|%ed|a=1&/.test(query) ? answer.status === 400 : answer.status < 500;
+        const fine = isForBrowsers(route) ? answer.status < 500 : answer.status === 400;
         if (!fine) wrong.push(wrongly(route, query.slice(0, 30), answer));
       }
     }

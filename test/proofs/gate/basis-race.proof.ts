@@ -6,12 +6,12 @@ import { aTeam, firstOrganization } from '../../support/builders/people.js';
 import type { Proof } from '../../support/proofs/proof.js';
 import { done, generator, oneOf, pause } from '../../support/proofs/races.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
 const AGENTS = 6;
 const CALLS_PER_ROUND = 60;
 const CHANGES_PER_ROUND = 6;
 const CAPABILITY = 'web.search';
-const EXECUTE = '/api/v1/execute';
 const CHANGES = ['organization renamed', 'team\'s grant', 'definition', 'stop and its end', 'role'] as const;
 type Change = (typeof CHANGES)[number];
 

@@ -4,12 +4,12 @@ import { anOrganization } from '../../support/builders/people.js';
 import type { Proof } from '../../support/proofs/proof.js';
 import { done, generator, pause } from '../../support/proofs/races.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
 const ORGANIZATIONS = 3;
 const AGENTS_EACH = 2;
 const CALLS_PER_AGENT = 10;
 const STOPS = '/api/v1/stops';
-const EXECUTE = '/api/v1/execute';
 const SCOPES = ['agent', 'organization', 'all'] as const;
 type StopScope = (typeof SCOPES)[number];
 

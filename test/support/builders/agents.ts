@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { asAgent, asRoot, type Client, type Reply } from '../http/actors.js';
+import { as, asAgent, asRoot, type Client, type Reply } from '../http/actors.js';
 import type { TestServer } from '../servers/server.js';
 
 export interface GrantTerms {
@@ -44,6 +44,22 @@ export function anAgent(server: TestServer): AgentBuilder {
     },
   });
   return build({ name: `agent ${randomBytes(4).toString('hex')}` }, []);
+}
+
+export interface BuiltAgentKey {
+  readonly id: string;
+  readonly secret: string;
+  /** A client that calls with the key. */
+  readonly client: Client;
+}
+
+/** A key of the agent, made by root. */
+export async function anAgentKey(
+  server: TestServer, { id }: Pick<BuiltAgent, 'id'>, terms: { readonly name?: string; readonly expiresAt?: string } = {},
+): Promise<BuiltAgentKey> {
+  const made = await onceAvailable(() => asRoot(server).post(`/api/v1/agents/${id}/keys`, { name: 'test', ...terms }));
+  const secret = made.expect(201).text('secret');
+  return { id: made.text('key.id'), secret, client: as(server, secret) };
 }
 
 /** Again while the answer is 503: a busy machine may keep a server's first connection to its database for longer than a call waits. */

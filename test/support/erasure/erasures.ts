@@ -41,7 +41,7 @@ export async function erased(server: TestServer, within = 120_000): Promise<void
 /** The whole log's verification, however often it is asked for. */
 export async function verification(server: TestServer): Promise<SeenVerification> {
   return eventually(async () => {
-    await server.sql('delete from audit_verification_turns');
+    await server.sql('delete from audit_verification_rate_limits');
     const reply = await asRoot(server).get('/api/v1/audit/verify');
     return reply.expect(200).body as SeenVerification;
   }, { every: 200 });

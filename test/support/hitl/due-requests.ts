@@ -4,15 +4,15 @@ import { eventually } from '../running/eventually.js';
 import { requestOf, type SeenRequest } from '../builders/gate.js';
 import type { TestServer } from '../servers/server.js';
 
-/** The sweepers' own (src/modules/hitl/expiry/sweeper.service.ts), one for each lane: whoever has them sweeps alone. */
-const SWEEP_LOCKS = [715_517_004, 715_517_005];
+/** Those of src/modules/hitl/expiry/expiry-schedule.service.ts, one for each partition: whoever holds them keeps every server from expiring. */
+const PARTITION_LOCKS = [715_517_004, 715_517_005];
 
 /** Does `then` while no server sweeps: between the end of a window and the sweep time stands still. */
 export async function withoutSweeper<Result>(server: TestServer, then: () => Promise<Result>): Promise<Result> {
   const holder = new pg.Client({ connectionString: server.database.url });
   await holder.connect();
   try {
-    for (const lock of SWEEP_LOCKS) await holder.query('select pg_advisory_lock($1)', [lock]);
+    for (const lock of PARTITION_LOCKS) await holder.query('select pg_advisory_lock($1)', [lock]);
     return await then();
   } finally {
     await holder.end();

@@ -13,7 +13,7 @@ type Database = Pick<TestDatabase, 'url'>;
 export async function appendPast(database: Database, event: AuditEvent): Promise<void> {
   await inTransaction(database, async (client) => {
     await asService('cli', () => appendOutsideUnit(
-      async (sql, parameters) => (await client.query<Record<string, unknown>>(sql, parameters)).rows, platformChain(), event));
+      async (sql, parameters) => (await client.query<Record<string, unknown>>(sql, [...parameters])).rows, platformChain(), event));
   });
 }
 

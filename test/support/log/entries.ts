@@ -35,3 +35,9 @@ export async function teamEntriesOf(server: TestServer, teamId: string): Promise
   const page = (await asRoot(server).get('/api/v1/audit', { query: { limit: 500 } })).expect(200);
   return (page.list('entries') as AuditEntry[]).filter(({ metadata }) => metadata.teamId === teamId).reverse();
 }
+
+/** The newest entries of an event, of one organization or of all, newest first. */
+export async function entriesOf(server: TestServer, event: string, organizationId?: string): Promise<AuditEntry[]> {
+  const query = { event, limit: 500, ...(organizationId === undefined ? {} : { organizationId }) };
+  return (await asRoot(server).get('/api/v1/audit', { query })).expect(200).list('entries') as AuditEntry[];
+}

@@ -37,7 +37,6 @@ export const LOG_COLUMNS: SaidColumns = {
     entry_id: 'id', notes: 'digest',
   },
   audit_erasure_notes: { organization_id: 'id', entry_id: 'id', note: 'digest' },
-  // A verdict tells positions and ids of entries, and which members differ.
-  audit_verification_turns: { credential: 'id' },
+  audit_verification_rate_limits: { credential: 'id' },
   migrations: { name: 'code' },
 };

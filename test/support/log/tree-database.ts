@@ -38,14 +38,14 @@ export async function looseLead(database: TestDatabase): Promise<LooseLead> {
   client.on('error', () => undefined);
   await client.connect();
   const state = { statements: 0, cutAt: Number.POSITIVE_INFINITY, wasCut: false };
-  const query = async (sql: string, parameters: unknown[] = []) => {
+  const query = async (sql: string, parameters: readonly unknown[] = []) => {
     state.statements++;
     if (state.statements === state.cutAt) {
       state.wasCut = true;
       (client as unknown as { connection: { stream: { destroy: () => void } } }).connection.stream.destroy();
       throw new TreeCut(`cut before: ${sql.trim().slice(0, 60)}`);
     }
-    return (await client.query<Record<string, unknown>>(sql, parameters)).rows;
+    return (await client.query<Record<string, unknown>>(sql, [...parameters])).rows;
   };
   return {
     run: (work) => work(query),

@@ -155,7 +155,7 @@ export class RecordedLog {
       await replay.begin(entry);
       replay.entry(entry, REPLAY_EVENTS.has(entry.event) ? openEntry(entry, true) : undefined);
     }
-    const { right, wrong: { listed }, notReplayable } = replay.end();
+    const { right, wrong: { listed }, notReplayable } = replay.found;
     return { right, notReplayable, wrong: listed.map(({ detail }) => detail.replace(/^entry \d+ of chain agt_\w+ \(.*?\): /, '')) };
   }
 }

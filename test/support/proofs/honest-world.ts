@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { as, asRoot, type Client } from '../http/actors.js';
-import { anAgent, type BuiltAgent, type GrantTerms } from '../builders/agents.js';
+import { anAgent } from '../builders/agents.js';
 import type { Receiver } from '../http/receiver.js';
 import type { TestServer } from '../servers/server.js';
 import { oneOf } from './races.js';
 
 /** What a grant may say: of every kind some. */
-export const TERMS: readonly GrantTerms[] = [
+export const TERMS: readonly (Readonly<Record<string, unknown>> & { readonly hitlMode: string })[] = [
   ...['auto', 'notify', 'propose', 'escalate', 'block', 'on_risk'].map((hitlMode) => ({ hitlMode })),
   { hitlMode: 'auto', conditions: [{ when: 'now.getSeconds() % 2 == 0', hitlMode: 'propose' }] },
   {
@@ -19,37 +19,53 @@ export const TERMS: readonly GrantTerms[] = [
   ...['approve', 'reject', 'escalate', 'notify_only'].map((hitlTimeoutAction) =>
     ({ hitlMode: 'propose', hitlTimeoutSeconds: 1, hitlTimeoutAction })),
 ];
+/** Those with which an agent begins: without limits, quorums and short windows. */
+const FIRST_TERMS = TERMS.slice(0, 9);
 
 export const CAPABILITIES = ['web.search', 'email.send', 'data.write', 'crm.push', 'phone.call'] as const;
+const CUSTOMERS = ['ann archer', 'bob barker', 'cyd carter', 'dee draper', 'eve elder', 'fay fisher', 'gus gardner', 'hal hunter'];
+
+export interface HonestAgent {
+  readonly id: string;
+  token: string;
+  /** What was once granted to the agent or its team. */
+  readonly capabilities: Set<string>;
+}
 
 /** Two organizations of a tenant, people of every role, agents of a team; and what of their work is still open. */
 export interface HonestWorld {
   readonly servers: readonly TestServer[];
-  readonly archive: string;
+  /** Those of them that were killed and are not back. */
+  readonly away: Set<TestServer>;
+  /** Agents work in the second; in the first is an owner, who may act in both. */
   readonly organizations: readonly [string, string];
   readonly people: { readonly id: string; readonly token: string }[];
-  readonly agents: { readonly id: string; token: string }[];
+  readonly agents: HonestAgent[];
+  /** Ids of agents that are out of service. */
+  readonly inactive: Set<string>;
   readonly teamId: string;
-  readonly requests: { readonly id: string; digest?: string }[];
-  readonly stops: string[];
+  /** Whom agents' inputs are about. */
+  readonly customers: readonly string[];
+  /** Ids of requests that nobody has seen ended. */
+  readonly requests: Set<string>;
+  /** Whether any may be in force: of one that nobody was answered about the server alone knows. */
+  readonly stops: { mayBe: boolean };
   readonly random: () => number;
-  /** How often each kind of operation was answered as done. */
   readonly coverage: Record<string, number>;
 }
 
+export type Surroundings = Pick<HonestWorld, 'servers' | 'away' | 'coverage'> & { readonly receiver: Receiver };
+
 export const INTERNAL_KEY = 'q3Vt8LmYx2Kd7Wp5Rz1Nc6Hs4Jf9BgTe';
 
-export async function honestWorld(
-  servers: readonly TestServer[], receiver: Receiver, archive: string, random: () => number, coverage: Record<string, number>,
-): Promise<HonestWorld> {
+export async function honestWorld({ servers, away, receiver, coverage }: Surroundings, random: () => number): Promise<HonestWorld> {
   const [server] = servers as [TestServer];
-  const root = asRoot(server);
-  const tenant = (await root.post('/internal/v1/tenants', { name: 'Acme', tier: 'enterprise' })).expect(201);
+  const tenant = (await asRoot(server).post('/internal/v1/tenants', { name: 'Acme', tier: 'enterprise' })).expect(201);
   const first = tenant.text('tenant.firstOrganizationId');
   const owner = await aPerson(server, 'owner', first);
   const second = (await as(server, owner.token).post('/api/v1/organizations', { name: 'Second' })).expect(201).text('organization.id');
-  const people = [owner];
-  for (const role of ['owner', 'admin', 'admin', 'member', 'member', 'viewer']) people.push(await aPerson(server, role, second));
+  const roles = ['owner', 'admin', 'admin', 'member', 'member', 'viewer'];
+  const people = [owner, ...(await Promise.all(roles.map((role) => aPerson(server, role, second))))];
   const admin = as(server, people[2]!.token);
   const teamId = (await admin.post('/api/v1/teams', { name: 'mail' })).expect(201).text('team.id');
   for (const [{ id }, role] of [[people[4]!, 'lead'], [people[5]!, 'member']] as const) {
@@ -59,17 +75,26 @@ export async function honestWorld(
     name: 'crm.push', description: 'pushes', defaultHitlMode: 'auto',
     connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}', idempotent: true, timeoutSeconds: 2 },
   })).expect(201);
-  const agents: BuiltAgent[] = [];
-  for (let n = 0; n < 4; n++) {
-    let building = anAgent(server).inOrganization(second).tagged(...(n % 2 === 0 ? ['eu'] : []))
-      .having({ ...(n < 3 ? { teamId } : {}), ...(n === 3 ? { ownerId: people[5]!.id } : {}) });
-    for (const capability of CAPABILITIES.slice(0, 5 - n)) building = building.granted(capability, oneOf(TERMS.slice(0, 9), random));
-    agents.push(await building.create());
-  }
-  return {
-    servers, archive, organizations: [first, second], teamId, requests: [], stops: [], random, coverage,
-    people, agents: agents.map(({ id, token }) => ({ id, token })),
+  const id = randomBytes(4).toString('hex');
+  const world: HonestWorld = {
+    servers, away, organizations: [first, second], teamId, people, agents: [], inactive: new Set(), requests: new Set(),
+    stops: { mayBe: false }, customers: CUSTOMERS.map((name) => `${name} ${id}`), random, coverage,
   };
+  const ofTeam: Ties = { teamId };
+  for (const ties of [ofTeam, ofTeam, ofTeam, { ownerId: people[5]!.id }]) await anHonestAgent(world, ties);
+  return world;
+}
+
+export type Ties = { readonly teamId: string } | { readonly ownerId: string };
+
+/** One more agent, with grants for most capabilities. */
+export async function anHonestAgent(world: HonestWorld, ties: Ties): Promise<void> {
+  const { random, organizations: [, second] } = world;
+  const capabilities = new Set<string>(CAPABILITIES.filter(() => random() < 0.7));
+  let building = anAgent(aServer(world)).inOrganization(second).tagged(...(random() < 0.5 ? ['eu'] : [])).having(ties);
+  for (const capability of capabilities) building = building.granted(capability, oneOf(FIRST_TERMS, random));
+  const { id, token } = await building.create();
+  world.agents.push({ id, token, capabilities });
 }
 
 /** Whom the log knows, with a personal key. */
@@ -81,8 +106,13 @@ export async function aPerson(server: TestServer, role: string, organizationId: 
   return { id, token: JSON.stringify(key.body).match(/svc_user_[0-9a-f]+/)![0] };
 }
 
+/** One of the servers that are there. */
+export function aServer({ servers, away, random }: HonestWorld): TestServer {
+  return oneOf(servers.filter((server) => !away.has(server)), random);
+}
+
 /** Somebody at one of the servers. */
-export function at({ servers, random }: HonestWorld, who: 'root' | { readonly token: string }): Client {
-  const server = oneOf(servers, random);
+export function at(world: HonestWorld, who: 'root' | { readonly token: string }): Client {
+  const server = aServer(world);
   return who === 'root' ? asRoot(server) : as(server, who.token);
 }

@@ -1,5 +1,5 @@
 // What `countersign audit sweep` does, by the built product, in a process that is there before it is wanted: sweeps when it is told to.
-import { sweepLog } from '../../../dist/src/modules/audit/retention/run-retention.js';
+import { runLogRetention } from '../../../dist/src/modules/audit/retention/run-retention.js';
 import { completeConfig, givenSecrets, loadConfig } from '../../../dist/src/platform/config/config.js';
 
 const config = loadConfig(process.env);
@@ -7,7 +7,7 @@ const complete = completeConfig(config, { ...givenSecrets(config), databaseUrl: 
 
 process.on('message', ({ atOnce, days }) => {
   const failed = [];
-  sweepLog({ ...complete, auditRetentionDays: days }, { atOnce }, (one) => {
+  runLogRetention({ ...complete, auditRetentionDays: days }, { atOnce }, (one) => {
     if ('failed' in one) failed.push(String(one.failed));
   }).catch((error) => failed.push(String(error))).finally(() => process.send({ failed }));
 });

@@ -109,6 +109,7 @@ export function goodBody(route: Route, names: GoodNames): Record<string, unknown
     'POST /api/v1/agents': { name: 'good' },
     'PATCH /api/v1/agents/{id}/risk-level': { riskLevel: 'limited' },
     'POST /api/v1/agents/{id}/capabilities': { capability: 'file.read' },
+    'POST /api/v1/agents/{id}/keys': { name: 'good' },
     'POST /api/v1/agents/{id}/transfer': { organizationId: names.organizationId ?? 'org_nowhere' },
     'POST /api/v1/capabilities/grant': { agentId: names.agentId, capability: 'file.read' },
     'POST /api/v1/capabilities': { name: `good.x${fresh}`, description: 'good' },

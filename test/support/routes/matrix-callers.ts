@@ -1,12 +1,13 @@
 import { expect } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import type { PrincipalKind } from '../../../src/domain/access/access.js';
+import type { AgentCredential, PrincipalKind } from '../../../src/domain/access/access.js';
 import { anonymous, as, asRoot, type Client } from '../http/actors.js';
 import { rotateRootKey } from '../servers/command-line.js';
 import { eventually } from '../running/eventually.js';
 import type { ClaimsOfUser, ForgedToken, TestProvider } from '../sign-in/oidc-provider.js';
 import { aPerson, aPersonalKey, type BuiltPerson, closeAccount, type Role } from '../builders/people.js';
 import { asProvider, linked } from '../sign-in/provider-people.js';
+import { anAgentKey } from '../builders/agents.js';
 import { anAgentOf } from './real-objects.js';
 import type { TestServer } from '../servers/server.js';
 import { asInternal, asSession, INTERNAL_KEY, type SessionTerms } from '../builders/tenants.js';
@@ -23,6 +24,8 @@ export interface MatrixCaller {
   readonly from: 'here' | 'elsewhere';
   readonly client: Client;
   readonly person?: BuiltPerson;
+  /** Of an agent: by what it comes. */
+  readonly by?: AgentCredential;
   /** By a session, from a page of ours or without one. What changes something may end it, so each such call has one of its own. */
   readonly browser?: { readonly onPage: boolean; signsIn(): Promise<Client> };
 }
@@ -42,10 +45,16 @@ const WORDS: Readonly<Record<Role, string>> = { owner: 'an owner', admin: 'an ad
 
 const nobody = (name: string, client: Client): MatrixCaller => ({ name, is: 'nobody', from: 'here', client });
 
-/** Of `some`: everybody who calls by a key or token of our own, and of the others whoever a rule of their credential's own concerns. */
+/**
+ * Of `some`: everybody who calls by a key or token of our own (of agents' keys each kind of answer), and of the others whoever a rule of
+ * their credential's own concerns.
+ */
 export async function matrixCallers(world: MatrixWorld, which: 'some' | 'all'): Promise<MatrixCaller[]> {
   const all = which === 'all';
-  return [...await callersByKey(world), ...await callersBySession(world, all), ...await callersByProvider(world, all)];
+  return [
+    ...await callersByKey(world), ...await callersByAgentKey(world, all), ...await callersBySession(world, all),
+    ...await callersByProvider(world, all),
+  ];
 }
 
 /** By keys and tokens of our own. */
@@ -84,6 +93,40 @@ async function callersByKey({ server, organizationId, elsewhere }: MatrixWorld):
     { name: 'an agent of another organization', is: 'agent', from: 'elsewhere', client: strange.client },
     ...await Promise.all(ROLES.map((role) => person(role))),
     ...await Promise.all((['owner', 'admin', 'member'] as const).map((role) => person(role, 'elsewhere'))),
+  ];
+}
+
+/** Agents by their keys. */
+async function callersByAgentKey({ server, organizationId, elsewhere }: MatrixWorld, all: boolean): Promise<MatrixCaller[]> {
+  const root = asRoot(server);
+  const person = await aPerson(server, 'viewer');
+  const keyed = async (from = organizationId) => {
+    const agent = await anAgentOf(server, from, person);
+    return { agent, key: await anAgentKey(server, agent) };
+  };
+  const [good, gone, inactive] = [await keyed(), await keyed(), await keyed()];
+  // The server knows it as a key that was good a moment ago.
+  const exchanged = (await gone.key.client.post('/api/v1/agents/token')).expect(200).text('token');
+  (await root.delete(`/api/v1/agents/${gone.agent.id}/keys/${gone.key.id}`)).expect(204);
+  (await root.post(`/api/v1/agents/${inactive.agent.id}/deactivate`)).expect(200);
+  const some: MatrixCaller[] = [
+    { name: 'an agent by its key', is: 'agent', from: 'here', client: good.key.client, by: 'key' },
+    nobody('an agent key that was deleted', gone.key.client),
+    nobody('a token of an agent key that was deleted', as(server, exchanged)),
+    { name: 'a deactivated agent by its key', is: 'inactive', from: 'here', client: inactive.key.client, by: 'key' },
+  ];
+  if (!all) return some;
+  const [expired, ended, removed, strange] = [await keyed(), await keyed(), await keyed(), await keyed(elsewhere)];
+  await server.sql(`update agent_keys set expires_at = clock_timestamp() where id = $1`, [expired.key.id]);
+  (await root.delete(`/api/v1/agents/${ended.agent.id}/tokens`)).expect(204);
+  (await root.delete(`/api/v1/agents/${removed.agent.id}`)).expect(204);
+  return [
+    ...some,
+    nobody('an agent key that never was', as(server, `svc_agent_${'0'.repeat(64)}`)),
+    nobody('an agent key that has expired', expired.key.client),
+    nobody('an agent key of a dead epoch', ended.key.client),
+    nobody('an agent key of a removed agent', removed.key.client),
+    { name: 'an agent of another organization by its key', is: 'agent', from: 'elsewhere', client: strange.key.client, by: 'key' },
   ];
 }
 

@@ -1,6 +1,6 @@
 import { newId } from '../../../src/domain/ids.js';
 import { asRoot, type Client } from '../http/actors.js';
-import { anAgent, type BuiltAgent } from '../builders/agents.js';
+import { anAgent, anAgentKey, type BuiltAgent } from '../builders/agents.js';
 import {
   anErasure, anInvitation, anOrganization, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson, type Role,
 } from '../builders/people.js';
@@ -41,6 +41,7 @@ export async function aWorld(server: TestServer, mark: string): Promise<Organiza
   const { executions, requests } = await whatItDid(agent.client, people.owner.client, mark);
   const stops = [await aStop(server, organizationId, { agentId: stopped.id, reason: mark, by: people.admin.id })];
   const keys = [await aPersonalKey(server, { organizationId, userId: people.viewer.id, name: mark })];
+  const agentKeys = [await anAgentKey(server, agent, { name: mark })];
   const sessions = [(await asSession(server, { id: people.viewer.id, organizationId })).id];
   const passkeys = [await aPasskey(server, { organizationId, userId: people.viewer.id, name: mark })];
   const invitations = [await anInvitation(server, organizationId, mark)];
@@ -53,6 +54,7 @@ export async function aWorld(server: TestServer, mark: string): Promise<Organiza
       agents: [agent.id, stopped.id], users, userId: users, organizations: [organizationId, sibling], tenants: [tenantId],
       teams: [team], stops, sessions, passkeys, invitations,
       keyId: [...Object.values(people).map(({ keyId }) => keyId), ...keys.map(({ id }) => id)],
+      agentKeyId: agentKeys.map(({ id }) => id),
       executions, hitl: requests, grant: grants.list('grants').map((grant) => (grant as { id: string }).id),
       audit: entries.map(({ id }) => id), erasures: [await anErasure(server, organizationId)],
       name: [name], capability: [name, 'web.search'],

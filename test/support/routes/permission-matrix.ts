@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ACCESS, reachOf, type AccessKey } from '../../../src/domain/access/access.js';
+import { ACCESS, reachOf, type AccessKey, type Permission } from '../../../src/domain/access/access.js';
 import { newId } from '../../../src/domain/ids.js';
+import { anAgentKey } from '../builders/agents.js';
 import { anonymous, type Client, type Reply } from '../http/actors.js';
 import { inParallel } from '../proofs/in-lanes.js';
 import { matrixCallers, type MatrixCaller } from './matrix-callers.js';
@@ -82,8 +83,10 @@ const code = ({ body }: Reply) => (body as { code?: string } | undefined)?.code;
 const detail = ({ body }: Reply) => String((body as { detail?: unknown } | undefined)?.detail);
 
 function reach({ route, principal }: Pick<Call, 'route' | 'principal'>): 'all' | 'own' | 'denied' {
-  const { is, browser } = principal;
+  const { is, browser, by = 'token' } = principal;
   if (is === 'nobody' || is === 'inactive' || is === 'kept out') return 'denied';
+  const { onlyBy }: Permission = ACCESS[route.access as AccessKey];
+  if (is === 'agent' && onlyBy !== undefined && onlyBy.credential !== by) return 'denied';
   return browser?.onPage === false && changesSomething(route) ? 'denied' : reachOf(route.access as AccessKey, is);
 }
 
@@ -142,7 +145,11 @@ async function callsOf(route: Route, principal: MatrixCaller): Promise<Call[]> {
   const ownPlace = () => aPlace(person && { person, account: async () => person });
   const own = changes ? ownPlace() : looks.get(principal) ?? ownPlace();
   if (!changes) looks.set(principal, own);
-  const calls = [await call(own, 'own', principal.is === 'agent' ? (await own.agent()).client : undefined), await anothers()];
+  const itself = async () => {
+    const agent = await own.agent();
+    return principal.by === 'key' ? (await anAgentKey(server, agent)).client : agent.client;
+  };
+  const calls = [await call(own, 'own', principal.is === 'agent' ? await itself() : undefined), await anothers()];
   return calls.filter(({ target, whose }) => whose === 'own' || target.names !== 'nothing');
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { asRoot } from '../http/actors.js';
 import { goodBody } from './bad-bodies.js';
-import { anAgent, type BuiltAgent } from '../builders/agents.js';
+import { anAgent, anAgentKey, type BuiltAgent } from '../builders/agents.js';
 import { anErasure, anInvitation, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson } from '../builders/people.js';
 import { namedIn, pathOf, type Route } from './routes.js';
 import type { TestServer } from '../servers/server.js';
@@ -45,6 +45,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   organizations: async ({ organizationId }) => organizationId,
   users: async ({ account }) => (await account()).id,
   userId: async ({ account }) => (await account()).id,
+  agentKeyId: async ({ server, agent }) => (await anAgentKey(server, await agent())).id,
   keyId: async ({ server, organizationId, account }) => (await aPersonalKey(server, { organizationId, userId: (await account()).id })).id,
   sessions: async ({ server, organizationId, account }) => (await asSession(server, { id: (await account()).id, organizationId })).id,
   passkeys: async ({ server, organizationId, account }) => aPasskey(server, { organizationId, userId: (await account()).id }),

@@ -14,6 +14,8 @@ export interface MemberSchema {
   readonly items?: MemberSchema;
   readonly $ref?: string;
   readonly allOf?: readonly MemberSchema[];
+  /** The members of the object, or of each item, where these are declared. */
+  readonly properties?: Readonly<Record<string, MemberSchema>>;
 }
 
 export interface Route {
@@ -41,7 +43,7 @@ interface Operation {
 /** What browsers send forms as. */
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-type Schemas = Readonly<Record<string, { readonly properties?: Readonly<Record<string, MemberSchema>> }>>;
+type Schemas = Readonly<Record<string, MemberSchema>>;
 
 /** Every route that the running server declares in its own OpenAPI document. */
 export async function routesOf(server: TestServer): Promise<Route[]> {
@@ -63,8 +65,16 @@ export async function routesOf(server: TestServer): Promise<Route[]> {
 }
 
 function membersOf({ requestBody }: Operation, schemas: Schemas): Readonly<Record<string, MemberSchema>> {
-  const name = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1);
-  return (name === undefined ? undefined : schemas[name]?.properties) ?? {};
+  return resolved(requestBody?.content['application/json']?.schema ?? {}, schemas).properties ?? {};
+}
+
+/** With the members of what it refers to, however deep. */
+function resolved(schema: MemberSchema, schemas: Schemas): MemberSchema {
+  const ref = [schema, ...(schema.allOf ?? []), schema.items].find((part) => part?.$ref !== undefined)?.$ref;
+  const properties = ref === undefined ? undefined : schemas[ref.split('/').at(-1)!]?.properties;
+  if (properties === undefined) return schema;
+  const members = Object.entries(properties).map(([name, member]) => [name, resolved(member, schemas)] as const);
+  return { ...schema, properties: Object.fromEntries(members) };
 }
 
 function parametersIn(place: string, { parameters = [] }: Operation): Record<string, MemberSchema> {
@@ -80,6 +90,7 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
   organizations: 'org_00000000000000000000000000absent0000',
   users: 'usr_00000000000000000000000000absent0000',
   userId: 'usr_00000000000000000000000000absent0000',
+  agentKeyId: 'key_00000000000000000000000000absent0000',
   keyId: 'key_00000000000000000000000000absent0000',
   sessions: 'sess_00000000000000000000000000absent0000',
   passkeys: 'pky_00000000000000000000000000absent0000',
@@ -94,10 +105,11 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
 
 /**
  * What a route's path names, in order: an id after what it is the id of (`agents/{id}` names `agents`), any other parameter by
- * its own name.
+ * its own name; the key of an agent is told from the key of a person.
  */
 export function namedIn({ template }: Pick<Route, 'template'>): string[] {
-  return [...template.matchAll(/([^/]+)\/\{(\w+)\}/g)].map(([, before, name]) => (name === 'id' ? before! : name!));
+  const names = [...template.matchAll(/([^/]+)\/\{(\w+)\}/g)].map(([, before, name]) => (name === 'id' ? before! : name!));
+  return names[0] === 'agents' ? names.map((name) => (name === 'keyId' ? 'agentKeyId' : name)) : names;
 }
 
 /** The route's path with its parameters filled in, by `namedIn`; absent ids where none are given. */
@@ -111,6 +123,10 @@ export function pathOf(route: Route, ids: Readonly<Record<string, string>> = {})
     return encodeURIComponent(value);
   });
 }
+
+/** Pages and forms of browsers, and what the identity provider calls: others put into these what they like. */
+export const isForBrowsers = ({ takesForm, template }: Route): boolean =>
+  takesForm || /^\/(?:sign-in|invitations)\b|\/auth\/(?:login|callback)$/.test(template);
 
 export const isPublic = (route: Route): boolean => route.access === 'public';
 

@@ -7,12 +7,14 @@ import { ROOT_KEY } from '../servers/test-run.js';
 export interface Callers {
   readonly server: TestServer;
   readonly agentToken: string;
+  readonly agentKey: string;
   readonly ownerKey: string;
 }
 
 /** Headers, name and value in turn, of the strongest caller whom the route admits, from a page of the server's own. */
-export function byTheStrongest({ access }: Route, { server, agentToken, ownerKey }: Callers): string[] {
-  const credential = access === 'agents.refresh-token' ? agentToken : access.startsWith('sign-in.') ? ownerKey : ROOT_KEY;
+export function byTheStrongest({ access }: Route, { server, agentToken, agentKey, ownerKey }: Callers): string[] {
+  const agents = { 'agents.refresh-token': agentToken, 'agents.exchange-key': agentKey }[access];
+  const credential = agents ?? (/^sign-in\.|-self$/.test(access) ? ownerKey : ROOT_KEY);
   return ['authorization', `Bearer ${credential}`, 'origin', originOf(server)];
 }
 

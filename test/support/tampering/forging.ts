@@ -32,14 +32,14 @@ export async function regrown(
   await run('insert into audit_tree_queue (organization_id, chains, seqs, hashes) values ($1, $2, $3, $4)', [
     of, leaves.map(({ chain }) => chain), leaves.map(({ seq }) => seq), leaves.map(({ hash }) => hash),
   ]);
-  await new LeafIntegrator({ run: (work) => work(run), transact: (work) => work(run) }, SignedState.unproven()).drain(run);
+  await new LeafIntegrator({ run: (work) => work(run), transact: (work) => work(run) }, SignedState.unproven()).drain();
   await planAsUsual(run);
 }
 
 /** What the server does next: it takes what is queued into the trees, and signs. */
 export async function carriedOn({ run, log: { instance, seed } }: TamperTarget): Promise<void> {
   const trees = SignedState.unproven();
-  await new LeafIntegrator({ run: (work) => work(run), transact: (work) => work(run) }, trees).drain(run);
+  await new LeafIntegrator({ run: (work) => work(run), transact: (work) => work(run) }, trees).drain();
   await makeCheckpoints(run, { instance, keys: [signingKey(instance, seed)], trees, organizations: null });
   await planAsUsual(run);
 }

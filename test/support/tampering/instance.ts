@@ -7,12 +7,12 @@ import { sealed } from '../../../src/domain/audit/export/sealed-export.js';
 import { signingKey } from '../../../src/domain/audit/notes/note.js';
 import { verifyLog, type LogFound } from '../../../src/domain/audit/integrity/verify-log.js';
 import type { ShownAnchor } from '../../../src/domain/audit/integrity/log-source.js';
-import { organizationsWithLog } from '../../../src/modules/audit/query/exported-organizations.query.js';
+import type { ReadStatement } from '../../../src/platform/audit/record-keepers.js';
+import { organizationsWithLog } from '../../../src/modules/audit/query/organizations.query.js';
 import { sqlExportSource } from '../../../src/modules/audit/exports/export-source.query.js';
 import { RECORD_KEEPERS } from '../../../src/cli/verification/verify-log.js';
 import { logChecksOf } from '../../../src/modules/audit/verification/log-checks.js';
 import { sqlLogSource } from '../../../src/modules/audit/verification/source/log-source.query.js';
-import type { RunsSql } from '../../../src/modules/audit/query/row-stream.query.js';
 import { CHECKOUT } from '../servers/test-run.js';
 import type { LoggedLog } from './logged-log.js';
 import { TamperTarget, type Mark, type Tampering } from './tampering.js';
@@ -115,7 +115,7 @@ const told = ({ breaks, breaksFound }: Pick<LogFound, 'breaks' | 'breaksFound'>)
 
 /** The engine over a connection as it stands. */
 export async function verified(
-  run: RunsSql, organizations: readonly string[] | 'all', anchors: readonly ShownAnchor[],
+  run: ReadStatement, organizations: readonly string[] | 'all', anchors: readonly ShownAnchor[],
   { judged, agentId }: { readonly judged: boolean; readonly agentId?: string },
 ): Promise<LogFound> {
   const source = sqlLogSource(run, organizations);

@@ -5,7 +5,7 @@ import type { verify as Verify } from '../../../verifier/verify.mjs';
 import { verifierCases } from './verifier-cases.js';
 
 // Writes the committed vectors of the stand-alone verifier. Salts are random, so each run makes other bytes: all of them only when the
-// format changes, else the new ones, by name. npx tsc -p tsconfig.proofs.json &&
+// format changes, else the new ones, by name. npm run prove >/dev/null &&
 // node dist/proofs/test/support/verifier/write-verifier-vectors.js [name…]
 
 const folder = join(process.cwd(), 'verifier', 'vectors');

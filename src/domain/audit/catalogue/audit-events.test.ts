@@ -18,7 +18,8 @@ const NAMED_BY_THE_INTERFACE = [
 
 const OURS = [
   'hitl.voted', 'hitl.edited', 'hitl.cancelled', 'hitl.reminded', 'execution.reported', 'execution.settled', 'execution.retried',
-  'execution.cancelled', 'agent.tokens_revoked', 'agent.activated', 'agent.removed', 'agent.setup_token_issued',
+  'execution.cancelled', 'agent.tokens_revoked', 'agent.activated', 'agent.removed', 'agent.setup_token_issued', 'agent.key_created',
+  'agent.key_deleted',
   'agent.node_activated', 'capability.defined', 'capability.definition_updated', 'capability.definition_removed',
   'auth.credential_changed', 'auth.claims_changed', 'admin.user_updated', 'admin.user_invited', 'admin.invitation_ended',
   'admin.user_key_created', 'admin.user_key_revoked',

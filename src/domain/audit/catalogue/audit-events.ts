@@ -5,20 +5,10 @@ import { EXECUTION_EVENTS, HITL_EVENTS, LLM_EVENTS, TASK_EVENTS } from './execut
 
 export type { Outcome } from './event-definition.js';
 
-/**
- * Every event that the audit log can hold, by type: its chain, its metadata with the kind of each member, its outcome.
- * Complete by construction: what does not stand here cannot be recorded. docs/events.md is generated from it.
- */
+/** Every event of the audit log, by type; no other can be recorded. docs/events.md is generated from this catalogue. */
 export const EVENTS = {
-  ...EXECUTION_EVENTS,
-  ...HITL_EVENTS,
-  ...AGENT_EVENTS,
-  ...CAPABILITY_EVENTS,
-  ...AUTH_EVENTS,
-  ...ADMIN_EVENTS,
-  ...PRIVACY_EVENTS,
-  ...LLM_EVENTS,
-  ...TASK_EVENTS,
+  ...EXECUTION_EVENTS, ...HITL_EVENTS, ...AGENT_EVENTS, ...CAPABILITY_EVENTS, ...AUTH_EVENTS, ...ADMIN_EVENTS, ...PRIVACY_EVENTS,
+  ...LLM_EVENTS, ...TASK_EVENTS,
 } satisfies Record<string, EventDefinition>;
 
 export type AuditEventType = keyof typeof EVENTS;

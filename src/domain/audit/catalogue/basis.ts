@@ -7,10 +7,7 @@ export interface ReadPositions {
   readonly platform: number;
 }
 
-/**
- * What a decision rests on: the facts that the organization's chain tells up to a position, and the platform's (stops of everything),
- * and the instant, by the database's clock, that conditions saw.
- */
+/** The basis of a decision: positions in the chains of its facts, and the instant, by the database's clock, that conditions saw. */
 export interface Basis extends ReadPositions {
   /** `YYYY-MM-DDTHH:mm:ss.sssZ`. */
   readonly at: string;

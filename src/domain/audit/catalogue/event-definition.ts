@@ -1,17 +1,13 @@
 // The words in which the event catalogue is written. A catalogue entry is data; the types of `AuditEvent` derive from it.
 
 /**
- * `plain` stands in the hashed payload as it is: ids we made, codes, counts, times. `value` is committed whole, `members`
- * member by member: whatever a person wrote or an agent sent, so that it can be erased.
+ * `plain`: as it is, for our ids, codes, counts, times. `value`, `members`: committed, so that words of people and agents can be erased.
  */
 export type MemberKind = 'plain' | 'value' | 'members';
 
 export type Outcome = 'success' | 'failure' | 'blocked' | 'executed';
 
-/**
- * Whose chain an event goes to. `organization` includes the platform's own organization; `agent_or_organization` is for what
- * may come when the agent's chain is closed.
- */
+/** `organization` includes the platform's own; `agent_or_organization` is for events that may come after the agent's chain is closed. */
 export type EventChain = 'agent' | 'organization' | 'platform' | 'agent_or_organization';
 
 export interface Member<T = unknown, Optional extends boolean = boolean> {
@@ -41,12 +37,8 @@ export interface EventDefinition<M extends Members = Members, C extends boolean 
   readonly members: M;
 }
 
-interface PlainOptions {
-  readonly subject?: true;
-}
-
 /** In clear in the payload. Never for what a person or an agent wrote. */
-export function plain<T>(options: PlainOptions = {}): Member<T, false> {
+export function plain<T>(options: { readonly subject?: true } = {}): Member<T, false> {
   return { kind: 'plain', optional: false, ...options };
 }
 
@@ -71,20 +63,14 @@ export function optional<T>(member: Member<T, false>): Member<T, true> {
 
 /** An event without a capability of its own. */
 export function event<M extends Members>(
-  chain: EventChain,
-  doc: string,
-  memberKinds: M,
-  outcome: Outcome = 'success',
+  chain: EventChain, doc: string, memberKinds: M, outcome: Outcome = 'success',
 ): EventDefinition<M, false> {
   return { chain, doc, capability: false, outcome, members: memberKinds };
 }
 
 /** An event on whose entry `capability` stands. `null` says that it has no outcome. */
 export function capabilityEvent<M extends Members>(
-  chain: EventChain,
-  doc: string,
-  memberKinds: M,
-  outcome: Outcome | null = 'success',
+  chain: EventChain, doc: string, memberKinds: M, outcome: Outcome | null = 'success',
 ): EventDefinition<M, true> {
   return { chain, doc, capability: true, outcome: outcome ?? undefined, members: memberKinds };
 }

@@ -2,9 +2,8 @@ import type { AuditEventType } from './audit-events.js';
 import { isAgentChain } from '../entry/chain.js';
 
 /**
- * By these entries an organization's own chain, or the platform's, tells facts that decisions about many agents rest on. The unit of
- * work that records one has the organization's barrier for itself and raises its revision: so no decision stands behind the entry in the
- * tree whose basis lies before it.
+ * Entries in the chain of an organization, or the platform, with facts that decisions about many agents rest on. The unit of work that
+ * records one holds the organization's barrier exclusively and raises its revision, so no later decision in the tree has an older basis.
  */
 const SHARED_FACTS: readonly AuditEventType[] = [
   'capability.granted', 'capability.config_updated', 'capability.revoked',

@@ -19,20 +19,20 @@ export function contradiction(ref: EntryRef, what: string): Finding {
 }
 
 export function withoutRow(fact: RecordedFact): Finding {
-  return incomplete(fact.ref, `${nameOf(fact)} is gone: ${sentenceOf(fact.ref)} tells of it (${fact.status}), and no row shows it`);
+  return incomplete(fact.ref, `${nameOf(fact)} is gone: ${sentenceOf(fact.ref)} records it (${fact.status}), and no row shows it`);
 }
 
 export function withoutEntry(claim: RowClaim): Finding {
-  return incomplete(refOf(claim), `${nameOf(claim)} stands as ${claim.status}, and no entry tells of it`);
+  return incomplete(refOf(claim), `${nameOf(claim)} has status ${claim.status}, and no entry records it`);
 }
 
 export function recordedTwice(fact: RecordedFact): Finding {
-  return incomplete(fact.ref, `${nameOf(fact)} is told of twice: ${sentenceOf(fact.ref)} ends it again`);
+  return incomplete(fact.ref, `${nameOf(fact)} ends twice: ${sentenceOf(fact.ref)} ends it again`);
 }
 
-/** Content of a row that no entry can tell of. */
+/** Content of a row that no entry can have. */
 export function malformedRow(claim: RowClaim): Finding[] {
-  return (claim.malformed ?? []).map((what) => incomplete(refOf(claim), `${nameOf(claim)} shows ${what}, which no entry tells`));
+  return (claim.malformed ?? []).map((what) => incomplete(refOf(claim), `${nameOf(claim)} shows ${what}, which no entry can record`));
 }
 
 /** A row, or what entries say, in a form that cannot be compared. */

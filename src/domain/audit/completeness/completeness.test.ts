@@ -23,12 +23,12 @@ describe('sums of what is said', () => {
       for (const [n, status] of some) sums.add(`exec_${n}`, `${n} ${status}`);
       const rows = isSame ? [...some].reverse() : others;
       for (const [n, status] of rows) sums.subtract(`exec_${n}`, `${n} ${status}`);
-      const told = (list: readonly unknown[]) => list.map((one) => JSON.stringify(one)).sort();
-      expect(sums.unequal().size === 0).toBe(JSON.stringify(told(some)) === JSON.stringify(told(rows)));
+      const recorded = (list: readonly unknown[]) => list.map((one) => JSON.stringify(one)).sort();
+      expect(sums.unequal().size === 0).toBe(JSON.stringify(recorded(some)) === JSON.stringify(recorded(rows)));
     }));
   });
 
-  it('do not cancel out where one is told twice', () => {
+  it('do not cancel out where one is recorded twice', () => {
     const sums = new RecordHashes(KEY);
     sums.add('exec_1', 'executed');
     sums.add('exec_1', 'executed');
@@ -79,8 +79,8 @@ describe('rows and entries', () => {
     const extra = { ...rows[30]!, id: newId('exec') };
     const { breaks } = await compared({ log, rows: [...rows, extra] });
     expect(breaks).toContain(`execution ${changed.id} has status failed, its entries say executed`);
-    expect(breaks).toContain(`execution ${extra.id} stands as executed, and no entry tells of it`);
-    expect(breaks).toContain(`execution ${gone.id} is gone: entry 22 of chain ${AGENT} tells of it (executed), and no row shows it`);
+    expect(breaks).toContain(`execution ${extra.id} has status executed, and no entry records it`);
+    expect(breaks).toContain(`execution ${gone.id} is gone: entry 22 of chain ${AGENT} records it (executed), and no row shows it`);
     expect(breaks.length).toBe(3);
   });
 

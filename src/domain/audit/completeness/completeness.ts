@@ -1,11 +1,11 @@
 import { firstIdAt, type IdPrefix } from '../../ids.js';
-import { isAgentChain, organizationChain } from '../entry/chain.js';
+import { agentChain, chainKey, isAgentChain, organizationChain } from '../entry/chain.js';
 import { type OpenEntry, stampOf } from '../entry/open-entry.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
 import type { Finding } from '../integrity/findings.js';
-import { chainKey, FollowedChains } from '../replay/chain-followers.js';
 import { isolateFailure } from '../replay/isolate-failure.js';
 import { contradiction, disagreement, malformedRow, recordedTwice, unreadable, withoutEntry, withoutRow } from './completeness-findings.js';
+import { FollowedChains } from './followed-chains.js';
 import { openCheckedEntry } from './metadata-check.js';
 import {
   briefsOf, claimsOfRow, isWhole, keyOfClaim, type RecordClaim, type RecordedFact, type RecordedFactListener, type RowClaim, textOfClaim,
@@ -34,7 +34,7 @@ export interface RecordSources {
 }
 
 export interface CompletenessFound {
-  /** Records that entries tell of: executions, requests, votes, grants, erasures, reports, settlements. */
+  /** Records in entries: executions, requests, votes, grants, erasures, reports, settlements. */
   readonly checked: number;
   /** Rows whose entries a retention run has archived. */
   readonly swept: number;
@@ -50,19 +50,18 @@ export interface RecordedRetentionRuns {
   hasSwept(organizationId: string): boolean;
 }
 
-/** Whether a row needs entries: it does; it may have lost them to a retention run; or they stand in a chain that is not read. */
+/** Whether a row needs entries: it does, it may have lost them to a retention run, or they are in a chain that is not read. */
 type Requirement = 'required' | 'optional' | 'unread';
 
 /**
- * Whether rows and entries agree, both ways. The entries of each chain are followed, and what they say of each record is added to a sum,
- * from which the rows are subtracted: a million executions take no more memory than one. Where the sums differ, both sides are read once
- * more, and the records that differ are named. A record of which something is erased, or whose entries may be archived, is kept and
- * compared by itself.
+ * Whether rows and entries agree, both ways. The facts in the entries of each chain are added to sums, and rows are subtracted: a million
+ * executions take no more memory than one. Where sums differ, both sides are read once more, to name the records. A record of which
+ * something is erased, or whose entries may be archived, is kept and compared by itself.
  */
 export class Completeness {
   private readonly sums: RecordHashes;
   private readonly chains = new FollowedChains((first) => {
-    if (this.isCut(first)) this.cuts.set(chainKey(first.organizationId, first.chain), stampOf(first));
+    if (this.isCut(first)) this.cuts.set(chainKey(first), stampOf(first));
     return this.follow(first, (fact) => void isolateFailure(() => this.add(fact), (why) => this.found.push(unreadable(fact, why))),
       (ref, what) => this.found.push(contradiction(ref, what)));
   });
@@ -77,10 +76,7 @@ export class Completeness {
 
   /** @param ofOneAgent only one agent's chain is read, so what the chain of its organization says of the agent is not there */
   constructor(
-    key: Uint8Array,
-    private readonly runs: RecordedRetentionRuns,
-    private readonly gaps: RecordGaps,
-    private readonly ofOneAgent: boolean,
+    key: Uint8Array, private readonly runs: RecordedRetentionRuns, private readonly gaps: RecordGaps, private readonly ofOneAgent: boolean,
   ) {
     this.sums = new RecordHashes(key);
   }
@@ -90,7 +86,7 @@ export class Completeness {
     return this.kept.size;
   }
 
-  /** @param opened of the events in `RECORD_EVENTS`; of others only their place counts */
+  /** @param opened of the events in `RECORD_EVENTS`; of others only the position counts */
   entry(stored: StoredEntry, opened: OpenEntry | undefined): void {
     this.chains.entry(stored, opened);
   }
@@ -146,7 +142,7 @@ export class Completeness {
     else this.sums.subtract(key, textOfClaim(claim, briefsOf(claim.kind, claim.shown)));
   }
 
-  /** What of a fact is compared: where retention has blanked the row, the texts that are left there. */
+  /** Where retention has blanked the row, only the texts that are left there are compared. */
   private comparable(fact: RecordedFact): RecordedFact {
     return { ...fact, texts: this.gaps.withoutBlank(keyOfClaim(fact), fact.texts) };
   }
@@ -156,23 +152,23 @@ export class Completeness {
   }
 
   /**
-   * Rows and entries come to the same answer by what both of them say. A retention run never parts the entries of one execution or
-   * request, nor passes an open one, so what ended before the first entry that is left may be archived. A record that was made later by
-   * its own id, or ended later by its last entry's, and by more than clocks are wrong, must have entries.
+   * The same for a row and its entries. A retention run takes the entries of an execution or a request together, and of no open one, so a
+   * record that ended before the first entry that is left may be archived. One that was made later by its own id, or ended later by its
+   * last entry's, beyond errors of clocks, must have entries.
    */
   private requirementOf({ kind, organizationId, id, agentId, entryId }: RecordClaim): Requirement {
     if (kind === 'report' || kind === 'settlement') {
       return this.ofOneAgent || this.runs.hasSwept(organizationId) ? 'unread' : 'required';
     }
-    const chain = agentId ?? organizationChain(organizationId).chain;
-    const cut = this.cuts.get(chainKey(organizationId, chain)) ??
-      (this.chains.hasSeen(organizationId, chain) ? undefined : this.runs.sweptAt(organizationId, chain));
+    const chain = agentId ? agentChain(organizationId, agentId) : organizationChain(organizationId);
+    const cut = this.cuts.get(chainKey(chain)) ??
+      (this.chains.hasSeen(chain) ? undefined : this.runs.sweptAt(organizationId, chain.chain));
     if (cut === undefined || id >= firstIdAt(ID_PREFIXES[kind], cut + WRONG_CLOCK_MS)) return 'required';
     if (kind === 'grant' || kind === 'erasure') return 'optional';
     return entryId !== null && entryId < firstIdAt('audit', cut + WRONG_CLOCK_MS) ? 'optional' : 'required';
   }
 
-  /** Reads rows and entries once more, and says of each record in these buckets in what the two differ. */
+  /** Reads rows and entries once more, and names the differences of each record in these buckets. */
   private async name(buckets: ReadonlySet<number>, { rows, entries }: RecordSources): Promise<void> {
     const isNamed = (claim: RecordClaim) => buckets.has(bucketOf(keyOfClaim(claim))) && this.requirementOf(claim) === 'required';
     const facts = await this.factsAgain(entries(), isNamed);

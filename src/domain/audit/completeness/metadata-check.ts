@@ -25,7 +25,7 @@ const oneOf = (...words: readonly string[]): Form => (value) => (words as readon
 /** Plain members that completeness and replay read, by name: they mean the same in all events. */
 const PLAIN: Readonly<Record<string, Form>> = {
   executionId: text, hitlId: text, grantId: text, stopId: text, erasureId: text, userId: text, askedBy: text, teamId: text, ownerId: text,
-  tenantId: text,
+  tenantId: text, keyId: text,
   decisionId: text, digest: text, definition: text, capability: text, escalatedTo: text, reason: text, outcome: text, status: text,
   change: text, action: text, direction: oneOf('in', 'out'), version: count, grantVersion: count, level: count, durationMs: number,
   timeoutSeconds: number, timeoutAction: oneOf(...TIMEOUT_ACTIONS), hitlMode: isGrantWord, riskLevel: isRiskLevel,
@@ -59,10 +59,7 @@ export function readsValues(event: string): boolean {
   return READ.get(event)?.some(({ isCommitted }) => isCommitted) ?? false;
 }
 
-/**
- * Opens an entry for completeness and replay, which keep members of entries: a plain text, or a list of texts, that is longer than any
- * server writes reads as null, which is a finding, and so is never kept.
- */
+/** Opens an entry for completeness and replay: a plain member longer than any server writes reads as null, which is a finding. */
 export function openCheckedEntry(stored: StoredEntry, withValues: boolean): OpenEntry | undefined {
   const opened = openEntry(stored, withValues);
   // No member is longer than the payload, and most payloads are short.
@@ -76,11 +73,7 @@ function isTooLong(value: JsonValue): boolean {
   return (typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : '').length > LONGEST;
 }
 
-/**
- * Members with values that no server writes, and members that are missing where every server writes them. Erased members are not checked.
- *
- * @param opened with its values, where committed members of such an event are checked
- */
+/** Members with values that no server writes, and missing ones that every server writes, by name. Erased members are not checked. */
 export function metadataFindings({ stored, metadata, erased }: OpenEntry): string[] {
   return (READ.get(stored.event) ?? []).filter(({ name, form, isOptional }) => {
     const value = Object.hasOwn(metadata, name) ? metadata[name] : undefined;

@@ -4,37 +4,28 @@ import { digest } from '../tree/rfc6962.js';
 import type { StoredLeaf } from '../entry/stored-entry.js';
 
 const KEY_BYTES = 32;
-const MULTISET_WORDS = 8;
-const LANE = 2 ** 32;
+const WORDS = 8;
+const WORD_SIZE = 2 ** 32;
 
-/** What a sum came to, in a form that crosses threads. */
+/** A sum of keyed hashes modulo 2^256, in a form that crosses threads. */
 export interface MultisetDigest {
   readonly count: number;
-  /** Eight parts of 32 bits, the lowest first. */
-  readonly lanes: readonly number[];
+  readonly sum: bigint;
 }
 
-export const EMPTY_MULTISET: MultisetDigest = { count: 0, lanes: Array.from({ length: MULTISET_WORDS }, () => 0) };
+export const EMPTY_MULTISET: MultisetDigest = { count: 0, sum: 0n };
 
-/** Adds modulo 2^256. */
 export function addMultisets(a: MultisetDigest, b: MultisetDigest): MultisetDigest {
-  let carry = 0;
-  const lanes = a.lanes.map((lane, n) => {
-    const sum = lane + b.lanes[n]! + carry;
-    carry = sum >= LANE ? 1 : 0;
-    return sum % LANE;
-  });
-  return { count: a.count + b.count, lanes };
+  return { count: a.count + b.count, sum: BigInt.asUintN(256, a.sum + b.sum) };
 }
 
 export function isSameMultiset(a: MultisetDigest, b: MultisetDigest): boolean {
-  return a.count === b.count && a.lanes.every((lane, n) => lane === b.lanes[n]);
+  return a.count === b.count && a.sum === b.sum;
 }
 
 /**
- * The hashes of leaves: the one that the tree takes, and a keyed one of 256 bits for sums. Two sets of leaves, in whatever orders,
- * give the same sum if they are the same; if they are not, only by a chance of 2^-256 or so, since whoever wrote either of them
- * did not know the key, which is drawn anew for each verification. So neither set need be sorted.
+ * The hashes of leaves: the tree's, and a keyed one of 256 bits for sums. Two sets of leaves in any orders have the same sum if they are
+ * the same, and else by a chance of 2^-256, since nobody knows the key, which is drawn for each verification. So neither is sorted.
  */
 export class LeafHasher {
   private readonly scratch = Buffer.alloc(4 * 1024);
@@ -67,24 +58,25 @@ export class LeafHasher {
   }
 }
 
-/** A sum of keyed hashes, modulo 2^256, as it grows. */
+/** The sum as it grows. */
 export class MultisetHash {
-  private readonly lanes = new Uint32Array(MULTISET_WORDS);
+  /** The lowest first. */
+  private readonly words = new Uint32Array(WORDS);
   private count = 0;
 
   /** @param hashed 32 bytes, as characters */
   add(hashed: string): void {
     let carry = 0;
-    for (let n = 0, at = 0; n < MULTISET_WORDS; n++, at += 4) {
+    for (let n = 0, at = 0; n < WORDS; n++, at += 4) {
       const low = hashed.charCodeAt(at) | (hashed.charCodeAt(at + 1) << 8) | (hashed.charCodeAt(at + 2) << 16);
-      const sum = this.lanes[n]! + low + hashed.charCodeAt(at + 3) * 2 ** 24 + carry;
-      carry = sum >= LANE ? 1 : 0;
-      this.lanes[n] = sum;
+      const sum = this.words[n]! + low + hashed.charCodeAt(at + 3) * 2 ** 24 + carry;
+      carry = sum >= WORD_SIZE ? 1 : 0;
+      this.words[n] = sum;
     }
     this.count++;
   }
 
   get summed(): MultisetDigest {
-    return { count: this.count, lanes: [...this.lanes] };
+    return { count: this.count, sum: this.words.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n) };
   }
 }

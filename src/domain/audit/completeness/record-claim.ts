@@ -59,13 +59,13 @@ export interface RecordedFactListener {
 }
 
 /** No entry says by which grant and definition an execution was blocked. */
-const UNTOLD_OF_BLOCKED = { grantId: undefined, grantVersion: undefined, definition: undefined };
+const NOT_RECORDED_OF_BLOCKED = { grantId: undefined, grantVersion: undefined, definition: undefined };
 
 /** The claims of a row: of the record itself, and of the report and the settlement within it. */
 export function claimsOfRow(kind: RecordKind, row: RecordRow): RowClaim[] {
   const { organizationId, id, agentId, capability, status, texts, malformed } = row;
   const { entryId = null, reported = null, reportedMs = null, settled = null, settledBy = null, ...others } = row.members;
-  const members = kind === 'execution' && status === 'blocked' ? { ...others, ...UNTOLD_OF_BLOCKED } : others;
+  const members = kind === 'execution' && status === 'blocked' ? { ...others, ...NOT_RECORDED_OF_BLOCKED } : others;
   const own = { organizationId, id, agentId, capability };
   const claims: RowClaim[] = [{ kind, ...own, status, entryId: entryId as string | null, members, shown: texts?.own, malformed }];
   const later = { organizationId, id, agentId: null, capability, entryId: null };

@@ -16,7 +16,7 @@ describe('a set of digests', () => {
   });
 });
 
-it('gaps are told apart by kind, organization and id', () => {
+it('gaps are kept apart by kind, organization and id', () => {
   const gaps = new RecordGaps(randomBytes(16));
   gaps.add({ kind: 'execution', organizationId: 'org_a', id: 'x', isBlank: true });
   gaps.add({ kind: 'request', organizationId: 'org_a', id: 'x', isBlank: false, shown: { note: '[erased]', action: 'a [erased]' } });

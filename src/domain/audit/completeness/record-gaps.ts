@@ -3,7 +3,7 @@ import { keyOfClaim } from './record-claim.js';
 import type { RecordGap } from './record-row.js';
 import { briefOfShown, holdsErasedMark, type IsErasedInRow } from './record-text.js';
 
-/** The one text that retention of records leaves: reasons are the gate's own words. */
+/** Retention of records blanks every text but the reasons, which the gate itself wrote. */
 const KEPT = 'reasons';
 const FIRST_SLOTS = 1_024;
 
@@ -57,7 +57,7 @@ export class DigestSet {
   }
 }
 
-/** Which rows are not compared in all that they show. */
+/** Texts of rows that are not compared with entries: retention of records or an erasure has blanked them. */
 export class RecordGaps {
   private readonly known: DigestSet;
 
@@ -75,14 +75,14 @@ export class RecordGaps {
     }
   }
 
-  /** The texts of a record that retention has left. */
+  /** The texts without those that retention of records has blanked in the row. */
   withoutBlank<Texts extends Readonly<Record<string, unknown>> | undefined>(key: string, texts: Texts): Texts {
     if (!texts || !this.known.has(`blank ${key}`)) return texts;
     const left = Object.entries(texts).filter(([name]) => name === KEPT || (name === 'note' && this.known.has(`note ${key}`)));
     return Object.fromEntries(left) as Texts;
   }
 
-  /** Anybody may write the mark of an erasure: where the row shows what its entries say, nothing was erased. */
+  /** `[erased]` alone proves nothing, since callers can write it: a text that equals the entry's was not erased. */
   erasedInRow(key: string): IsErasedInRow {
     if (!this.known.has(key)) return NOTHING_ERASED;
     return (name, brief) => this.known.has(`${key} ${name}`) && !this.known.has(`${key} ${name} ${brief}`);

@@ -4,10 +4,10 @@ export type RecordKind = 'execution' | 'request' | 'vote' | 'grant' | 'erasure';
 /** The mode of an execution that began without a question to anybody: its entry says no more of the mode. */
 export const UNASKED = 'unasked';
 
-/** What a row shows of what people wrote or agents sent: canonical JSON, or the text itself. Null where the row shows none. */
+/** Texts of people and agents in a row: canonical JSON, or the text itself. Null where the row has none. */
 export type ShownTexts = Readonly<Record<string, string | null>>;
 
-/** A row as its table has it now, in the words of the log. */
+/** A row of its table, in the words of the log. */
 export interface RecordRow {
   readonly organizationId: string;
   readonly id: string;
@@ -15,7 +15,7 @@ export interface RecordRow {
   readonly agentId: string | null;
   readonly capability: string;
   readonly status: string;
-  /** Other columns that entries tell, under the names that entries use. */
+  /** Other columns that entries have, under the names of entries. */
   readonly members: Readonly<Record<string, string | number | boolean | null>>;
   /** Content that no row of this kind can have, in words. */
   readonly malformed?: readonly string[];

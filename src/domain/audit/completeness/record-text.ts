@@ -29,7 +29,7 @@ export type TextMembers = Readonly<Record<string, string>>;
 
 const ACTION: TextMembers = { input: 'input', context: 'context', action: 'action' };
 
-/** Texts that each kind of entry tells. `requestedInput` is shown by a request that was edited. */
+/** Texts in each kind of entry. `requestedInput` is shown by a request that was edited. */
 export const TEXTS = {
   started: ACTION,
   asked: { ...ACTION, reasons: 'reasons' },
@@ -65,7 +65,7 @@ export function holdsErasedMark(name: string, shown: string): boolean {
   return SHOWN_WORDS.has(name) ? shown === ERASED : hasMark(shown);
 }
 
-/** Reads the texts that an entry tells of a row. */
+/** Reads the texts of a row from an entry. */
 export function recordedTexts(opened: OpenEntry, members: TextMembers, isErasedInRow: IsErasedInRow): Record<string, RecordedText> {
   return Object.fromEntries(Object.entries(members).map(([shown, name]) => [shown, recordedText(opened, shown, name, isErasedInRow)]));
 }
@@ -95,10 +95,7 @@ function recordedMembers(value: JsonObject, blanks: Blanks | undefined): Recorde
   };
 }
 
-/**
- * Compares members of the same name. Erasing keeps the number of members, and what stood under a name that is erased in the row must be
- * what the entry has under one of the names that the row lacks.
- */
+/** Erasing keeps the number of members; the value under an erased name must be the entry's under a name that the row lacks. */
 function haveSameMembers(shown: string, { values, nameless }: RecordedMembers): boolean {
   const row = readJson(shown);
   if (!isJsonObject(row) || canonical(row) !== shown || Object.keys(row).length !== values.size + nameless) return false;

@@ -1,16 +1,19 @@
 import type { JsonObject } from '../../json.js';
 import { number, type OpenEntry, text } from '../entry/open-entry.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
+import { erasureAfter, grantAfter, type LastingRecord } from './lasting-records.js';
 import {
-  type ClaimKind, type ClaimValue, type EntryRef, entryRefOf, type FollowedChain, keyOfClaim, type RecordedFactListener,
+  type ClaimKind, type ClaimValue, type EntryRef, entryRefOf, type FollowedChain, keyOfClaim, type RecordedFact,
+  type RecordedFactListener,
 } from './record-claim.js';
 import { UNASKED } from './record-row.js';
 import { brief, type RecordedText, recordedTexts, type TextMembers, TEXTS } from './record-text.js';
-import { RecordedErasures } from './recorded-erasures.js';
-import { RecordedGrants } from './recorded-grants.js';
 
 type Members = Record<string, ClaimValue>;
 type Texts = Record<string, RecordedText>;
+
+/** A record so far. */
+type Recorded = Pick<RecordedFact, 'capability' | 'ref'> & LastingRecord;
 
 /** An execution or a request that is open. */
 interface Open {
@@ -45,35 +48,38 @@ const NO_OUTCOME: Texts = { diff: null, editor: null, output: null, error: null 
 /** Texts of a request that nobody has edited, escalated or decided. */
 const NO_DECISION: Texts = { requestedInput: null, diff: null, escalationReason: null, note: null };
 
-/**
- * What the entries of one chain say of executions, requests, votes, grants and erasures. Keeps what is open, and grants and erasures; an
- * execution or a request is told to the listener as it ends, all others at the end of the chain.
- */
+/** The recorded state by the entries of one chain. The listener gets a record as it ends, all others at the end of the chain. */
 export class RecordedState {
   private readonly executions = new Map<string, Open>();
   private readonly requests = new Map<string, OpenRequest>();
-  private readonly grants: RecordedGrants;
-  private readonly erasures: RecordedErasures;
+  private readonly lasting = { grant: new Map<string, Recorded>(), erasure: new Map<string, Recorded>() };
 
-  constructor(private readonly chain: FollowedChain, private readonly listener: RecordedFactListener) {
-    this.grants = new RecordedGrants(chain, listener);
-    this.erasures = new RecordedErasures(chain, listener);
-  }
+  constructor(private readonly chain: FollowedChain, private readonly listener: RecordedFactListener) {}
 
   entry(opened: OpenEntry): void {
     const { stored: { event }, metadata } = opened;
-    if (event.startsWith('gdpr.')) this.erasures.entry(opened);
-    else if (event.startsWith('capability.')) this.grants.entry(opened);
+    if (event.startsWith('gdpr.')) this.last('erasure', text(metadata, 'erasureId'), opened);
+    else if (event.startsWith('capability.')) this.last('grant', text(metadata, 'grantId'), opened);
     else if (event.startsWith('hitl.')) this.request(text(metadata, 'hitlId'), opened);
     else this.execution(text(metadata, 'executionId'), opened);
   }
 
   /** After the last entry of the chain. */
   end(): void {
-    for (const [id, execution] of this.executions) this.tell('execution', id, execution, null);
-    for (const [id, request] of this.requests) this.tell('request', id, request, null);
-    this.grants.end();
-    this.erasures.end();
+    for (const [id, execution] of this.executions) this.report('execution', id, execution, null);
+    for (const [id, request] of this.requests) this.report('request', id, request, null);
+    for (const [id, grant] of this.lasting.grant) this.report('grant', id, grant, null);
+    for (const [id, erasure] of this.lasting.erasure) this.report('erasure', id, erasure, null, null);
+  }
+
+  private last(kind: 'grant' | 'erasure', id: string | undefined, opened: OpenEntry): void {
+    if (id === undefined) return;
+    const { chain: { isCut }, lasting: { [kind]: records } } = this;
+    const [known, { stored }] = [records.get(id), opened];
+    const after = kind === 'grant' ? grantAfter(known, id, opened, isCut)
+      : erasureAfter(known, id, opened, isCut, this.texts('erasure', id, opened, TEXTS.erasure));
+    if (typeof after === 'string') this.contradict(entryRefOf(stored), after);
+    else records.set(id, { ...after, capability: kind === 'grant' ? (stored.capability ?? '') : '', ref: entryRefOf(stored) });
   }
 
   private execution(id: string | undefined, opened: OpenEntry): void {
@@ -100,21 +106,21 @@ export class RecordedState {
         open.members['reason'] = text(metadata, 'reason') ?? null;
         return this.close(id, open, 'cancelled', stored);
       case 'execution.blocked':
-        return this.tell('execution', id, {
+        return this.report('execution', id, {
           status: 'blocked', capability: stored.capability ?? '', ref,
           members: { ...askedBy(opened), mode: 'block', reason: text(metadata, 'reason') ?? null },
           texts: { ...NO_OUTCOME, ...this.texts('execution', id, opened, TEXTS.asked) },
         }, stored.id);
       case 'execution.reported':
-        // The row keeps what closed the execution; an answer that came in late is told by its entry alone.
-        return metadata['late'] === true ? undefined : this.tellLater('report', id, opened, { durationMs }, TEXTS.reported);
+        // The row keeps what closed the execution; an answer that came in late is in its entry alone.
+        return metadata['late'] === true ? undefined : this.reportLater('report', id, opened, { durationMs }, TEXTS.reported);
       case 'execution.settled':
-        return this.tellLater('settlement', id, opened, { settledBy: stored.actorId }, TEXTS.settled);
+        return this.reportLater('settlement', id, opened, { settledBy: stored.actorId }, TEXTS.settled);
       default:
     }
   }
 
-  /** Where a person was asked first, the request's entry told who asked, and why the gate asked. */
+  /** Where a person was asked first, the request's entry has the caller, and the reasons of the gate. */
   private start(id: string, asked: Open | undefined, opened: OpenEntry): void {
     const { stored, metadata } = opened;
     const hitlId = text(metadata, 'hitlId') ?? null;
@@ -196,7 +202,7 @@ export class RecordedState {
     const { stored } = opened;
     const id = `${hitlId} ${String(version)} ${stored.actorId}`;
     const texts = this.texts('vote', id, opened, TEXTS.decided);
-    this.tell('vote', id, { status: 'voted', capability, members: { digest }, texts, ref: entryRefOf(stored) }, stored.id);
+    this.report('vote', id, { status: 'voted', capability, members: { digest }, texts, ref: entryRefOf(stored) }, stored.id);
   }
 
   /** An execution whose request was not approved ends with the same entry. */
@@ -208,7 +214,7 @@ export class RecordedState {
     Object.assign(request.members, { decidedBy, outcome: isTimedOut ? 'rejected' : status, endedBy });
     Object.assign(request.texts, this.texts('request', id, opened, TEXTS.decided));
     this.requests.delete(id);
-    this.tell('request', id, { ...request, status }, stored.id);
+    this.report('request', id, { ...request, status }, stored.id);
     const execution = request.executionId === undefined ? undefined : this.executions.get(request.executionId);
     if (status === 'approved' || execution?.status !== 'pending_hitl') return;
     execution.members['reason'] = status;
@@ -217,16 +223,16 @@ export class RecordedState {
 
   private close(id: string, execution: Open, status: string, stored: StoredEntry): void {
     this.executions.delete(id);
-    this.tell('execution', id, { ...execution, status, ref: entryRefOf(stored) }, stored.id);
+    this.report('execution', id, { ...execution, status, ref: entryRefOf(stored) }, stored.id);
   }
 
-  private tellLater(kind: 'report' | 'settlement', id: string, opened: OpenEntry, members: Members, recorded: TextMembers): void {
+  private reportLater(kind: 'report' | 'settlement', id: string, opened: OpenEntry, members: Members, recorded: TextMembers): void {
     const { stored, metadata } = opened;
     const [capability, texts, ref] = [stored.capability ?? '', this.texts(kind, id, opened, recorded), entryRefOf(stored)];
-    this.tell(kind, id, { status: text(metadata, 'outcome') ?? '', capability, members, texts, ref }, null, null);
+    this.report(kind, id, { status: text(metadata, 'outcome') ?? '', capability, members, texts, ref }, null, null);
   }
 
-  private tell(kind: ClaimKind, id: string, record: Open, entryId: string | null, agentId = this.chain.agentId): void {
+  private report(kind: ClaimKind, id: string, record: Recorded, entryId: string | null, agentId = this.chain.agentId): void {
     const { capability, status, members, texts, ref } = record;
     const { organizationId } = this.chain;
     this.listener.fact({ kind, id, organizationId, agentId, capability, status, entryId, members, texts, ref });

@@ -7,7 +7,7 @@ import type { RecordKind, RecordRow } from './record-row.js';
 import { Completeness, openRecord, WRONG_CLOCK_MS } from './completeness.js';
 import { RecordGaps } from './record-gaps.js';
 
-// Rows whose entries a sweep took are not asked for. Which ones these can be is told by when each was made, which its id says.
+// Rows whose entries a retention run took are not asked for. Which ones these can be is recorded by when each was made, which its id says.
 
 const KEY = Buffer.alloc(16, 7);
 const ORGANIZATION = 'org_a';
@@ -25,18 +25,18 @@ const OTHER: Readonly<Record<Chain, AuditEvent>> = {
   organization: { type: 'capability.definition_removed', capability: 'mail.sort', metadata: { capability: 'mail.sort' } } as AuditEvent,
 };
 
-/** Chains of which a sweep has left what was made from `BEGIN` on. */
+/** Chains of which a retention run has left what was made from `BEGIN` on. */
 class Cut {
   readonly log: MemoryLog = { entries: [], heads: [], leaves: [] };
 
   constructor() {
     for (const chain of ['agent', 'organization'] as const) {
-      for (const at of [BEGIN - 1_000, BEGIN]) this.told(chain, OTHER[chain], at);
+      for (const at of [BEGIN - 1_000, BEGIN]) this.recorded(chain, OTHER[chain], at);
     }
     this.log.entries = this.log.entries.filter(({ seq }) => seq > 1);
   }
 
-  told(chain: Chain, event: AuditEvent, at: number): this {
+  recorded(chain: Chain, event: AuditEvent, at: number): this {
     append(this.log, { ...event, chain: refOf(chain), ...(chain === 'agent' && { agentId: AGENT }) },
       { id: newId('audit', at), actorId: 'usr_a', timestamp: new Date(at) });
     return this;
@@ -90,7 +90,7 @@ describe('behind the cut of a sweep', () => {
     expect(await new Cut().compared(kind, [made(LATER - 2_000)])).toEqual({ checked: 0, swept: 1, breaks: [] });
     expect(await new Cut().compared(kind, [made(LATER)])).toEqual({
       checked: 0, swept: 0,
-      breaks: [expect.stringMatching(/^(grant grt|erasure ers|execution exec)_\w+ stands as \w+, and no entry tells of it$/)],
+      breaks: [expect.stringMatching(/^(grant grt|erasure ers|execution exec)_\w+ has status \w+, and no entry records it$/)],
     });
   });
 
@@ -113,12 +113,12 @@ describe('behind the cut of a sweep', () => {
       expect(await new Cut().compared('execution', [row])).toEqual({ checked: 0, swept: 1, breaks: [] });
       const slow = ran(newId('exec', BEGIN + AHEAD), newId('audit', LATER));
       expect((await new Cut().compared('execution', [slow])).breaks)
-        .toEqual([`execution ${slow.id} stands as executed, and no entry tells of it`]);
+        .toEqual([`execution ${slow.id} has status executed, and no entry records it`]);
     });
 
     it('what is left of that time is compared with its row all the same', async () => {
       const id = newId('exec', BEGIN + AHEAD);
-      const cut = new Cut().told('agent', began(id), BEGIN + AHEAD).told('agent', ended(id), BEGIN + AHEAD);
+      const cut = new Cut().recorded('agent', began(id), BEGIN + AHEAD).recorded('agent', ended(id), BEGIN + AHEAD);
       const row = ran(id, cut.log.entries.at(-1)!.id);
       expect(await cut.compared('execution', [row])).toEqual({ checked: 1, swept: 0, breaks: [] });
       expect((await cut.compared('execution', [{ ...row, status: 'failed' }])).breaks)
@@ -133,13 +133,13 @@ describe('behind the cut of a sweep', () => {
     cut.log.entries = [];
     expect((await cut.compared('grant', [grant(newId('grt', LATER))])).swept).toBe(1);
     const late = grant(newId('grt', LATER + 60_000));
-    expect((await cut.compared('grant', [late])).breaks).toEqual([`grant ${late.id} stands as granted, and no entry tells of it`]);
+    expect((await cut.compared('grant', [late])).breaks).toEqual([`grant ${late.id} has status granted, and no entry records it`]);
   });
 
   it('what has its entry there agrees, is gone where its row is gone, and is named where that says something else', async () => {
     const [agents, teams, asked] = [newId('grt', LATER), newId('grt', LATER), newId('ers', LATER)];
-    const cut = new Cut().told('agent', granted(agents), LATER).told('organization', granted(teams), LATER)
-      .told('organization', { type: 'gdpr.erasure_requested', metadata: { userId: 'usr_b', erasureId: asked, count: 1 } }, LATER);
+    const cut = new Cut().recorded('agent', granted(agents), LATER).recorded('organization', granted(teams), LATER)
+      .recorded('organization', { type: 'gdpr.erasure_requested', metadata: { userId: 'usr_b', erasureId: asked, count: 1 } }, LATER);
     const [mine, ours, search] = [grant(agents), grant(teams, null), erasure(asked)];
     const grants = await cut.compared('grant', [mine, ours]);
     expect(grants).toMatchObject({ checked: 3, breaks: [expect.stringMatching(/^erasure ers_\w+ is gone/)] });
@@ -154,7 +154,7 @@ describe('behind the cut of a sweep', () => {
   it('a grant that was given before the cut is compared by what is left of it', async () => {
     const old = newId('grt', BEGIN - 1_000);
     const ending = { type: 'capability.revoked', capability: 'web.search', metadata: { grantId: old, capability: 'web.search' } };
-    const cut = new Cut().told('agent', ending as AuditEvent, LATER);
+    const cut = new Cut().recorded('agent', ending as AuditEvent, LATER);
     const row = grant(old);
     const revoked = { ...row, status: 'revoked', members: { ...row.members, revokedBy: 'usr_a', version: 5 } };
     expect(await cut.compared('grant', [revoked])).toMatchObject({ checked: 1, breaks: [] });

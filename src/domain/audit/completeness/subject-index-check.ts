@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../json.js';
 import type { Finding } from '../integrity/findings.js';
+import { chainKey } from '../entry/chain.js';
 import { NAMING_EVENTS, NAMING_IN_VALUES, namingMembers, subjectsIn } from '../entry/prepare-entry.js';
 import { ERASED } from '../entry/read-entry.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
@@ -9,17 +10,11 @@ import { type OpenEntry, openEntry } from '../entry/open-entry.js';
 import { bucketOf, RecordHashes } from './record-hashes.js';
 
 /** A row of `audit_subjects`: a person whom an entry concerns, the place in the entry, and columns that repeat the entry. */
-export interface SubjectRow {
-  readonly organizationId: string;
+export interface SubjectRow
+  extends Pick<StoredEntry, 'organizationId' | 'chain' | 'seq' | 'event' | 'capability' | 'outcome' | 'timestamp'> {
   readonly userId: string;
   readonly entryId: string;
   readonly pointer: string;
-  readonly chain: string;
-  readonly seq: number;
-  readonly event: string;
-  readonly capability: string | null;
-  readonly outcome: string | null;
-  readonly timestamp: string;
 }
 
 export interface SubjectSources {
@@ -32,8 +27,8 @@ export interface SubjectSources {
 const BUCKETS_NAMED = 1_000;
 
 /**
- * Whether `audit_subjects`, by which erasures and copies find a person's entries, names the people whom the entries name. Each entry tells
- * what its rows must be. Both sides are summed up, and read once more where the sums differ.
+ * Whether `audit_subjects`, by which erasures and copies find a person's entries, has exactly the people whom the entries name. Both sides
+ * are summed up, and read once more where the sums differ.
  */
 export class SubjectIndexCheck {
   private readonly sums: RecordHashes;
@@ -43,27 +38,20 @@ export class SubjectIndexCheck {
   private readonly partlyErased = new Set<string>();
   private lastChain = '';
 
-  constructor(
-    key: Uint8Array,
-    private readonly runs: RecordedRetentionRuns,
-  ) {
+  constructor(key: Uint8Array, private readonly runs: RecordedRetentionRuns) {
     this.sums = new RecordHashes(key);
   }
 
   /** @param opened the entry, with values where `NAMING_IN_VALUES`; undefined where the caller has not opened the entry */
   entry(stored: StoredEntry, opened?: OpenEntry): void {
-    this.begin(stored);
-    const read = readOf(stored, opened);
-    if (!read) return;
-    if (read.isPartlyErased) this.partlyErased.add(stored.id);
-    for (const row of rowsOf(read)) this.sums.add(stored.id, textOf(row));
-  }
-
-  private begin(first: StoredEntry): void {
-    const key = chainKey(first);
-    if (key === this.lastChain) return;
+    const key = chainKey(stored);
+    if (key !== this.lastChain && this.runs.sweptAt(stored.organizationId, stored.chain) !== undefined) {
+      this.firstPositions.set(key, stored.seq);
+    }
     this.lastChain = key;
-    if (this.runs.sweptAt(first.organizationId, first.chain) !== undefined) this.firstPositions.set(key, first.seq);
+    const { rows, isPartlyErased } = rowsFor(stored, opened);
+    if (isPartlyErased) this.partlyErased.add(stored.id);
+    for (const row of rows) this.sums.add(stored.id, textOf(row));
   }
 
   async end({ subjects, entries }: SubjectSources): Promise<{ breaks: readonly Finding[]; breaksFound: number }> {
@@ -79,7 +67,7 @@ export class SubjectIndexCheck {
     for await (const batch of entries()) {
       for (const stored of batch) {
         const isAsked = named.has(bucketOf(stored.id)) && stored.seq >= (this.firstPositions.get(chainKey(stored)) ?? 0);
-        const rows = isAsked ? isolateFailure(() => peopleIn(stored), () => []) : [];
+        const rows = isAsked ? isolateFailure(() => rowsFor(stored).rows, () => []) : [];
         for (const row of rows) wanted.set(textOf(row), row);
       }
     }
@@ -102,37 +90,26 @@ export class SubjectIndexCheck {
   }
 }
 
-interface ReadPeople extends OpenEntry {
+interface ExpectedRows {
+  readonly rows: readonly SubjectRow[];
   readonly isPartlyErased: boolean;
 }
 
-/** Undefined for an entry that names nobody, or cannot be read: the check of the chains says so. */
-function readOf(stored: StoredEntry, opened?: OpenEntry): ReadPeople | undefined {
-  const { event, agentId, actorId } = stored;
-  const isNaming = NAMING_EVENTS.has(event);
-  // Most entries of a log are agents' own, and name nobody.
-  if (!isNaming && actorId === agentId) return undefined;
-  const read = opened ?? openEntry(stored, NAMING_IN_VALUES.has(event));
-  if (!read) return undefined;
-  const isPartlyErased = NAMING_IN_VALUES.has(event) && namingMembers(event).some(({ name, keys }) => hasLostNames(read, name, keys));
-  return { ...read, isPartlyErased };
-}
+const NO_ROWS: ExpectedRows = { rows: [], isPartlyErased: false };
 
-function peopleIn(stored: StoredEntry): SubjectRow[] {
-  const read = readOf(stored);
-  return read ? rowsOf(read) : [];
-}
-
-/** The rows that the table must have for an entry. */
-function rowsOf({ stored, origin, metadata, isPartlyErased }: ReadPeople): SubjectRow[] {
+/** The rows that the table must have for an entry; none for one that cannot be read, which the check of the chains reports. */
+function rowsFor(stored: StoredEntry, opened?: OpenEntry): ExpectedRows {
   const { event, agentId, actorId, organizationId, id: entryId, chain, seq, capability, outcome, timestamp } = stored;
-  const subjects = subjectsIn({ event, actorId, agentId, origin, metadata });
-  const rows = new Map<string, SubjectRow>();
-  for (const { userId, pointer } of subjects) {
-    if (isPartlyErased && isWithin(event, pointer)) continue;
-    rows.set(`${userId} ${pointer}`, { organizationId, userId, entryId, pointer, chain, seq, event, capability, outcome, timestamp });
-  }
-  return [...rows.values()];
+  // Most entries of a log are agents' own, and name nobody.
+  if (!NAMING_EVENTS.has(event) && actorId === agentId) return NO_ROWS;
+  const read = opened ?? openEntry(stored, NAMING_IN_VALUES.has(event));
+  if (!read) return NO_ROWS;
+  const isPartlyErased = NAMING_IN_VALUES.has(event) && namingMembers(event).some(({ name, keys }) => hasLostNames(read, name, keys));
+  const subjects = subjectsIn({ event, actorId, agentId, origin: read.origin, metadata: read.metadata })
+    .filter(({ pointer }) => !isPartlyErased || !isWithin(event, pointer));
+  const rows = new Map(subjects.map(({ userId, pointer }) =>
+    [`${userId} ${pointer}`, { organizationId, userId, entryId, pointer, chain, seq, event, capability, outcome, timestamp }]));
+  return { rows: [...rows.values()], isPartlyErased };
 }
 
 /** Whether a member that may name people has lost one of the names. */
@@ -156,8 +133,4 @@ function mismatch({ chain, seq, entryId, userId, pointer }: SubjectRow, what: st
     ? `audit_subjects says that entry ${seq} of chain ${chain} names ${userId} at ${pointer}, ${what}`
     : `entry ${seq} of chain ${chain} names ${userId} at ${pointer}, ${what}`;
   return { chain, position: seq, entryId, kind: 'column_mismatch', detail };
-}
-
-function chainKey({ organizationId, chain }: { readonly organizationId: string; readonly chain: string }): string {
-  return `${organizationId} ${chain}`;
 }

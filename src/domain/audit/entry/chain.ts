@@ -18,6 +18,11 @@ export function platformChain(): ChainRef {
   return { organizationId: PLATFORM_ORGANIZATION, chain: 'sys_platform' };
 }
 
+/** A chain's name among those of all organizations: a transferred agent's has a segment in several. */
+export function chainKey({ organizationId, chain }: ChainRef): string {
+  return `${organizationId} ${chain}`;
+}
+
 export function isAgentChain(chain: string): boolean {
   return chain.startsWith('agt_');
 }

@@ -10,9 +10,8 @@ const SALT = /^[A-Za-z0-9_-]{21}[AQgw]$/;
 const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 
 /**
- * Holds an entry's disclosures against its commitments: each commitment has exactly one, in its place, and every value
- * opens its digest. No two stand in one place: one would hide the other. Returns the blanked
- * values, each as its digest and that of its place, which only an erasure entry can excuse, or what is wrong.
+ * Compares disclosures with commitments: each commitment has exactly one, in its place, which opens its digest, and no two have one place.
+ * Returns what is wrong, or the blanked values, each as its digest and that of its place, which only an erasure entry excuses.
  */
 export function checkDisclosures(text: string, commitments: readonly Commitment[]): string[] | string {
   const disclosures = readDisclosures(text);

@@ -17,15 +17,13 @@ export interface CheckedEntry {
   /** Values that were blanked: of each its digest and that of its place. */
   readonly blanks: readonly string[];
   /** Absent when it could not be read. */
-  readonly payload?: SaidOfEntry;
+  readonly payload?: EntryContent;
 }
 
-/** What an entry is about, for those who follow the log. */
-export type SaidOfEntry = Pick<Payload, 'event' | 'metadata'>;
+export type EntryContent = Pick<Payload, 'event' | 'metadata'>;
 
 /**
- * Everything that can be said of one entry by itself: its hash over its content, its columns against the hashed payload,
- * its disclosures against their commitments.
+ * Checks one entry by itself: its hash over its content, its columns against the hashed payload, its disclosures against their commitments.
  *
  * @param expectedPrevHash hash of the entry before it, null for the first of a chain, undefined when that entry is missing
  */
@@ -33,7 +31,7 @@ export function checkEntry(entry: StoredEntry, expectedPrevHash?: string | null)
   return passesFastCheck(entry) ? new SoundEntry(entry) : checkAtLength(entry, expectedPrevHash);
 }
 
-/** The same, by the long way: everything is parsed, and what is wrong is told. */
+/** The same, but slower: everything is parsed, and what is wrong is named. */
 export function checkAtLength(entry: StoredEntry, expectedPrevHash?: string | null): CheckedEntry {
   const findings: EntryFinding[] = [];
   const edited = (what: string): EntryFinding[] => [...findings, { kind: 'edited', what }];
@@ -52,14 +50,14 @@ export function checkAtLength(entry: StoredEntry, expectedPrevHash?: string | nu
 
 const NONE: readonly never[] = [];
 
-/** Nothing is wrong with it. What it says is parsed for those who ask, which are few. */
-class SoundEntry implements CheckedEntry, SaidOfEntry {
+/** An entry without a finding. Its metadata is parsed for few. */
+class SoundEntry implements CheckedEntry, EntryContent {
   readonly findings = NONE;
   readonly blanks = NONE;
 
   constructor(private readonly entry: StoredEntry) {}
 
-  get payload(): SaidOfEntry {
+  get payload(): EntryContent {
     return this;
   }
 
@@ -73,34 +71,26 @@ class SoundEntry implements CheckedEntry, SaidOfEntry {
 }
 
 function checkHash(entry: StoredEntry, expectedPrevHash: string | null | undefined): EntryFinding | undefined {
-  const agentId = isAgentChain(entry.chain) ? entry.chain : undefined;
-  const capability = entry.capability ?? undefined;
-  const matches = (agent: string | undefined, prevHash: string | undefined) =>
-    entryHash(preimage({ agentId: agent, capability, payload: entry.payload, prevHash })) === entry.hash;
-
-  const stored = matches(entry.agentId ?? undefined, entry.prevHash ?? undefined);
-  if (stored && agentId === (entry.agentId ?? undefined)) return undefined;
-  if (stored) return { kind: 'column_mismatch', what: 'it names another agent than the chain it stands in' };
+  const agentId = isAgentChain(entry.chain) ? entry.chain : null;
+  const matches = (changed: Partial<StoredEntry>) => entryHash(preimage({ ...entry, ...changed })) === entry.hash;
+  const isStored = matches({});
+  if (isStored && agentId === (entry.agentId ?? null)) return undefined;
+  if (isStored) return { kind: 'column_mismatch', what: 'it names another agent than the chain it stands in' };
   // Two columns are hashed beside the payload; put right from the chain, they tell a changed column from changed content.
-  if (matches(agentId, entry.prevHash ?? undefined)) {
-    return { kind: 'column_mismatch', what: 'its column agent_id is not the one that was hashed' };
-  }
-  if (expectedPrevHash !== undefined && matches(agentId, expectedPrevHash ?? undefined)) {
+  if (matches({ agentId })) return { kind: 'column_mismatch', what: 'its column agent_id is not the one that was hashed' };
+  if (expectedPrevHash !== undefined && matches({ agentId, prevHash: expectedPrevHash })) {
     return { kind: 'column_mismatch', what: 'its column prev_hash is not the one that was hashed' };
   }
   return { kind: 'edited', what: 'its hash no longer matches its content' };
 }
 
+/** Members of the payload that columns repeat. */
+const COPIED = {
+  id: 'id', event: 'event', actor_id: 'actorId', organization_id: 'organizationId', outcome: 'outcome', timestamp: 'timestamp',
+} as const;
+
 function columnsThatDiffer(entry: StoredEntry, payload: Payload): string[] {
-  const copies: [string, string | null, string | undefined][] = [
-    ['id', entry.id, payload.id],
-    ['event', entry.event, payload.event],
-    ['actor_id', entry.actorId, payload.actorId],
-    ['organization_id', entry.organizationId, payload.organizationId],
-    ['outcome', entry.outcome, payload.outcome],
-    ['timestamp', entry.timestamp, payload.timestamp],
-  ];
-  return copies
-    .filter(([, column, hashed]) => (column ?? undefined) !== hashed)
-    .map(([name]) => `its column ${name} differs from the hashed payload`);
+  return Object.entries(COPIED)
+    .filter(([, name]) => (entry[name] ?? undefined) !== payload[name])
+    .map(([column]) => `its column ${column} differs from the hashed payload`);
 }

@@ -4,8 +4,8 @@ import { jcs, jcsString } from './jcs.js';
 import { pointerToken } from './json-pointer.js';
 
 /**
- * Salted commitments, as in SD-JWT: the hashed payload carries a digest, the value stands beside it and can be erased without
- * touching any hash. Each digest has a salt of its own, so nobody can test guesses against what was erased.
+ * Salted commitments, as in SD-JWT: the payload carries a digest, and the value beside it can be erased without touching any hash. Each
+ * digest has its own salt, so that nobody can test guesses.
  */
 export const SALT_BYTES = 16;
 
@@ -37,10 +37,7 @@ export function commitValue(value: unknown, pointer: string, disclosures: Disclo
   return `{"~":"${commit(text, text, pointer, disclosures)}"}`;
 }
 
-/**
- * Commits to each member of an object on its own, so that one can be erased and the others stay:
- * `{"~members":[d, …]}`, sorted. What is no object, or has over 64 members, is committed whole.
- */
+/** Commits to each member by itself: `{"~members":[d, …]}`, sorted. No object, or one of over 64 members, is committed whole. */
 export function commitMembers(value: unknown, pointer: string, disclosures: Disclosure[]): string {
   if (!isJsonObject(value)) return commitValue(value, pointer, disclosures);
   // Sorted, so that disclosures are made in the order in which they are stored.
@@ -53,10 +50,7 @@ export function commitMembers(value: unknown, pointer: string, disclosures: Disc
   return digests.length === 0 ? '{"~members":[]}' : `{"~members":["${digests.sort().join('","')}"]}`;
 }
 
-/**
- * base64url (43 characters) of SHA-256 over the 16 raw salt bytes and the UTF-8 bytes of the text. The one-shot `hash`
- * takes less than half the time of a hash object, and a started execution has half a dozen commitments.
- */
+/** base64url (43 characters) of SHA-256 over the 16 salt bytes and the text. The one-shot `hash` takes half the time of a hash object. */
 export function commitmentDigest(salt: Uint8Array, text: string): string {
   // Three bytes is the most that one UTF-16 code unit becomes in UTF-8.
   if (salt.length + text.length * 3 > scratch.length) {
@@ -72,12 +66,7 @@ export function committedText(key: string | undefined, valueText: string): strin
   return key === undefined ? valueText : `[${jcsString(key)},${valueText}]`;
 }
 
-/**
- * What is left of a disclosure whose value goes. With the value's own salt one could test guesses at it; the place's is made of that, which
- * is 16 random bytes, so that an erasure that is carried out again leaves the same.
- *
- * @param pointer where it stands from now on
- */
+/** A disclosure without its value. Its salt, by which one could test guesses, is replaced; erasing again gives the same. */
 export function blankOf({ d, salt }: Pick<Disclosure, 'd' | 'salt'>, pointer: string): Disclosure {
   const made = Buffer.from(commitmentDigest(Buffer.from(salt, 'base64url'), `blank ${pointer}`), 'base64url');
   return { d, pointer, salt: made.subarray(0, SALT_BYTES).toString('base64url'), erased: true };
@@ -90,14 +79,8 @@ export function pointerDigest({ pointer, salt }: Pick<Disclosure, 'pointer' | 's
 
 /** The stored text of an entry's disclosures: a JSON array without spaces, sorted by pointer. */
 export function disclosuresText(disclosures: Disclosure[]): string {
-  if (!isSorted(disclosures)) disclosures.sort((a, b) => (a.pointer < b.pointer ? -1 : a.pointer > b.pointer ? 1 : 0));
+  disclosures.sort((a, b) => (a.pointer < b.pointer ? -1 : a.pointer > b.pointer ? 1 : 0));
   return `[${disclosures.map(disclosureText).join(',')}]`;
-}
-
-/** As they are made, but for names with characters that a pointer escapes. */
-function isSorted(disclosures: readonly Disclosure[]): boolean {
-  for (let i = 1; i < disclosures.length; i++) if (disclosures[i - 1]!.pointer > disclosures[i]!.pointer) return false;
-  return true;
 }
 
 function disclosureText({ d, pointer, salt, value }: Disclosure): string {

@@ -4,7 +4,7 @@ import { isErasedName, readEntry } from './read-entry.js';
 import { TIMESTAMP } from './payload.js';
 import type { StoredEntry } from './stored-entry.js';
 
-/** An entry as those who judge the log read it. */
+/** An entry as completeness and replay read it. */
 export interface OpenEntry {
   readonly stored: StoredEntry;
   /** Stamped time, in milliseconds. */
@@ -15,7 +15,7 @@ export interface OpenEntry {
   readonly erased: ReadonlyMap<string, Blanks>;
 }
 
-/** What of a member is erased. */
+/** The erased parts of a member. */
 export interface Blanks {
   /** All of it. */
   readonly isWhole: boolean;
@@ -27,11 +27,7 @@ export interface Blanks {
 
 const NOTHING: ReadonlyMap<string, Blanks> = new Map<string, Blanks>();
 
-/**
- * Reads an entry without verifying it; undefined where it cannot be read, which the pass over the chains says.
- *
- * @param withValues whether committed values are put back: left out where only plain members are asked for
- */
+/** Reads an entry without verifying it, with its committed values where these are asked for; undefined where it cannot be read. */
 export function openEntry(stored: StoredEntry, withValues: boolean): OpenEntry | undefined {
   const at = stampOf(stored);
   if (withValues) {
@@ -44,17 +40,17 @@ export function openEntry(stored: StoredEntry, withValues: boolean): OpenEntry |
   return isJsonObject(metadata) ? { stored, at, metadata, origin: isJsonObject(origin) ? origin : undefined, erased: NOTHING } : undefined;
 }
 
-/** When an entry says that it was made, in milliseconds; where that is no time, so long ago that no clock can have been so wrong. */
+/** The stamp of an entry, in milliseconds; 0, long before any wrong clock, where that is no time. */
 export function stampOf(stored: Pick<StoredEntry, 'timestamp'>): number {
   return isStamped(stored) ? Date.parse(stored.timestamp) : 0;
 }
 
-/** Whether an entry says when it was made. */
+/** Whether an entry is stamped with a time. */
 export function isStamped({ timestamp }: Pick<StoredEntry, 'timestamp'>): boolean {
   return TIMESTAMP.test(timestamp) && !Number.isNaN(Date.parse(timestamp));
 }
 
-/** A time that an entry tells, in milliseconds; undefined for what is none. */
+/** A time in an entry, in milliseconds; undefined for anything else. */
 export function timeIn(value: JsonValue | undefined): number | undefined {
   const time = typeof value === 'string' ? Date.parse(value) : NaN;
   return Number.isNaN(time) ? undefined : time;

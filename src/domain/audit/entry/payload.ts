@@ -45,6 +45,12 @@ export function readPayload(text: string): Payload | string {
   return parsed as unknown as Payload;
 }
 
+/** The metadata of a stored payload; empty where the payload cannot be read. */
+export function metadataOf(text: string): JsonObject {
+  const payload = readPayload(text);
+  return typeof payload === 'string' ? {} : payload.metadata;
+}
+
 /** Parses JSON that equals its own RFC 8785 form; undefined for any other text. So a text has one reading, in every language. */
 export function parseCanonical(text: string): JsonValue | undefined {
   try {
@@ -63,10 +69,7 @@ export function isCanonical(text: string): boolean {
   return PLAINLY_CANONICAL.test(text) || parseCanonical(text) !== undefined;
 }
 
-/**
- * Whether a text is canonical for a reason that is quickly seen: the engine writes it the same way, and its names are in
- * order. RFC 8785 takes numbers and strings from there. Says no to some canonical texts, as with names like "10" and "2".
- */
+/** Whether the engine writes a text the same way, with sorted names; no for some canonical texts, as with names "10" and "2". */
 function isPlainlyCanonical(parsed: JsonValue, text: string): boolean {
   // An escaped lone surrogate is written the same way, and has no canonical form.
   return !text.includes('\\ud') && JSON.stringify(parsed) === text && namesAreSorted(parsed);
@@ -104,22 +107,15 @@ function readCommitment(steps: [string, string], member: JsonValue): Commitment 
   if (!isJsonObject(member) || !(Object.hasOwn(member, '~') || Object.hasOwn(member, '~members'))) {
     return hidesCommitment(member) ? `a commitment stands too deep in ${where}` : undefined;
   }
-  if (Object.keys(member).length !== 1) return `${where} is no well-formed commitment`;
-  const whole = member['~'];
-  if (whole !== undefined) {
-    return typeof whole === 'string' && DIGEST.test(whole)
-      ? { steps, kind: 'value', digests: [whole] }
-      : `${where} is no well-formed commitment`;
-  }
-  const digests = member['~members'];
-  if (!Array.isArray(digests)) return `${where} is no well-formed commitment`;
-  for (const [n, digest] of digests.entries()) {
-    const previous = n === 0 ? '' : digests[n - 1];
-    if (typeof digest !== 'string' || !DIGEST.test(digest) || digest <= (previous as string)) {
-      return `${where} is no well-formed commitment`;
-    }
-  }
-  return { steps, kind: 'members', digests: digests as string[] };
+  const { '~': whole, '~members': digests } = member;
+  const isAlone = Object.keys(member).length === 1;
+  if (isAlone && whole !== undefined && isDigest(whole)) return { steps, kind: 'value', digests: [whole] };
+  const isSorted = Array.isArray(digests) && digests.every((one, n) => isDigest(one) && (n === 0 || one > digests[n - 1]!));
+  return isAlone && isSorted ? { steps, kind: 'members', digests: digests as string[] } : `${where} is no well-formed commitment`;
+}
+
+function isDigest(value: JsonValue): value is string {
+  return typeof value === 'string' && DIGEST.test(value);
 }
 
 function hidesCommitment(member: JsonValue): boolean {

@@ -223,12 +223,12 @@ describe('prepareEntry', () => {
     ]);
 
     // Told again by what was written, once nobody remembers it beside.
-    const told = ({ payload }: { payload: string }, user: string) => pointersTo(user, readPayload(payload) as Payload);
-    expect(told(escalated, USER)).toEqual(['/origin/address']);
-    expect(told(escalated, other)).toEqual(['/metadata/escalatedTo']);
-    expect(told(asked, USER)).toEqual([]);
-    expect(told(created, other)).toEqual(['/metadata/userId', '/metadata/email']);
-    expect(told(created, newId('usr'))).toEqual([]);
+    const recorded = ({ payload }: { payload: string }, user: string) => pointersTo(user, readPayload(payload) as Payload);
+    expect(recorded(escalated, USER)).toEqual(['/origin/address']);
+    expect(recorded(escalated, other)).toEqual(['/metadata/escalatedTo']);
+    expect(recorded(asked, USER)).toEqual([]);
+    expect(recorded(created, other)).toEqual(['/metadata/userId', '/metadata/email']);
+    expect(recorded(created, newId('usr'))).toEqual([]);
   });
 
   const ofOrganization = { chain: organizationChain(ORGANIZATION) };

@@ -19,7 +19,7 @@ export interface Origin {
   readonly address?: string | undefined;
 }
 
-/** An event on its way to a chain. `agentId` stands exactly when the chain is an agent's. */
+/** An event on its way to a chain. `agentId` is given exactly when the chain is an agent's. */
 export type RecordedEvent = AuditEvent & { readonly chain: ChainRef; readonly agentId?: string | undefined };
 
 export interface Stamp {
@@ -30,10 +30,7 @@ export interface Stamp {
   readonly origin?: Origin | undefined;
 }
 
-/**
- * A user (or another actor) whom an entry is about, and the place in the payload that names them or holds data of theirs
- * (RFC 6901).
- */
+/** A user (or another actor) whom an entry is about, and the place in the payload with the name or data of theirs (RFC 6901). */
 export interface Subject {
   readonly userId: string;
   readonly pointer: string;
@@ -63,42 +60,24 @@ function misrecorded(type: string, what: string): TypeError {
   return new TypeError(`${type}: ${what}`);
 }
 
-interface Plan {
-  readonly definition: EventDefinition;
-  /** Canonical order: RFC 8785 sorts by UTF-16 code unit, as `sort` does. */
-  readonly members: readonly PlannedMember[];
+type Plan = ReturnType<typeof planOf>;
+
+function planOf(definition: EventDefinition) {
+  // Canonical order: RFC 8785 sorts by UTF-16 code unit, as `sort` does.
+  const members = Object.entries<Member>(definition.members).sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => ({ name, member, lead: `"${name}":`, pointer: `/metadata/${name}` }));
+  const naming = members.flatMap(({ name, member: { subjectKeys: keys } }) => (keys ? [{ name, keys }] : []));
+  return { definition, members, naming };
 }
 
-interface PlannedMember {
-  readonly name: string;
-  readonly member: Member;
-  /** The name as it stands in the text. */
-  readonly lead: string;
-  readonly pointer: string;
-}
+const PLANS = new Map(Object.entries(EVENTS as Record<string, EventDefinition>).map(([type, one]) => [type, planOf(one)]));
 
-const PLANS = new Map<string, Plan>(
-  Object.entries(EVENTS as Record<string, EventDefinition>).map(([type, definition]) => [
-    type,
-    {
-      definition,
-      members: Object.keys(definition.members)
-        .sort()
-        .map((name) => ({ name, member: definition.members[name]!, lead: `"${name}":`, pointer: `/metadata/${name}` })),
-    },
-  ]),
-);
-
-/**
- * Writes an entry's payload, commitments and disclosures. The text is put together here, member by member in canonical
- * order, rather than built as an object and canonicalized, since every execution passes here. A property test holds the
- * two equal.
- */
+/** Writes payload, commitments and disclosures, the text directly in canonical order, for speed; a property test compares it with JCS. */
 export function prepareEntry(event: RecordedEvent, stamp: Stamp): PreparedEntry {
   const { chain, agentId, capability, type } = event;
   const plan = PLANS.get(type);
   if (!plan) throw misrecorded(type, 'not in the catalogue');
-  checkPlace(event, plan.definition);
+  assertFitsChain(event, plan.definition);
   const { outcome } = plan.definition;
   const timestamp = stamp.timestamp.toISOString();
   if (timestamp.length !== 24) throw misrecorded(type, 'a year that does not fit four digits');
@@ -111,29 +90,20 @@ export function prepareEntry(event: RecordedEvent, stamp: Stamp): PreparedEntry 
     `"organizationId":${jcsString(chain.organizationId)},${origin}${outcome === undefined ? '' : `"outcome":"${outcome}",`}` +
     `"timestamp":"${timestamp}","v":1}`;
 
+  const { id, actorId } = stamp;
   return {
-    id: stamp.id,
-    organizationId: chain.organizationId,
-    chain: chain.chain,
-    event: type,
-    agentId,
-    actorId: stamp.actorId,
-    capability,
-    outcome,
-    timestamp,
-    payload,
-    disclosures: disclosuresText(disclosures),
-    subjects: subjectsOf(event.metadata as Record<string, unknown>, plan, stamp, agentId),
+    id, organizationId: chain.organizationId, chain: chain.chain, event: type, agentId, actorId, capability, outcome, timestamp, payload,
+    disclosures: disclosuresText(disclosures), subjects: subjectsOf(event.metadata as Record<string, unknown>, plan, stamp, agentId),
   };
 }
 
-function checkPlace({ chain, agentId, capability, type }: RecordedEvent, definition: EventDefinition): void {
+function assertFitsChain({ chain, agentId, capability, type }: RecordedEvent, definition: EventDefinition): void {
   const inAgentChain = isAgentChain(chain.chain);
   if (agentId !== (inAgentChain ? chain.chain : undefined)) {
-    throw misrecorded(type, "agentId stands exactly when the chain is that agent's");
+    throw misrecorded(type, "agentId is given exactly when the chain is that agent's");
   }
   if ((capability !== undefined) !== definition.capability) {
-    throw misrecorded(type, definition.capability ? 'capability is missing' : 'capability does not stand here');
+    throw misrecorded(type, definition.capability ? 'capability is missing' : 'takes no capability');
   }
   const wanted = definition.chain;
   const fits =
@@ -156,26 +126,15 @@ function metadataText(type: string, metadata: Record<string, unknown>, plan: Pla
     }
     taken++;
     if (member.flag && given === false) continue;
-    text += (text === '' ? '' : ',') + lead + memberText(type, name, member, given, pointer, disclosures);
+    if (member.kind === 'plain' && !isPlain(given)) throw misrecorded(type, `${name} cannot stand in clear: null, or a reserved name`);
+    text += (text === '' ? '' : ',') + lead + TEXT_OF[member.kind](given, pointer, disclosures);
   }
   // Counting is enough: each name of the catalogue was looked up once.
   if (taken !== Object.keys(metadata).length) throw misrecorded(type, 'a member that the catalogue does not name');
   return `{${text}}`;
 }
 
-function memberText(
-  type: string,
-  name: string,
-  member: Member,
-  given: unknown,
-  pointer: string,
-  disclosures: Disclosure[],
-): string {
-  if (member.kind === 'value') return commitValue(given, pointer, disclosures);
-  if (member.kind === 'members') return commitMembers(given, pointer, disclosures);
-  if (!isPlain(given)) throw misrecorded(type, `${name} cannot stand in clear: null, or a reserved name`);
-  return jcs(given);
-}
+const TEXT_OF = { plain: jcs, value: commitValue, members: commitMembers } as const;
 
 /** null stands only inside committed values; `~` and `~members` mark commitments and nothing else. */
 function isPlain(given: unknown): boolean {
@@ -194,10 +153,7 @@ function originText({ address, requestId, traceId, via }: Origin, disclosures: D
   );
 }
 
-/**
- * Whom an entry is about, as the catalogue names them, and who acted, unless it is the chain's own agent: so whoever is asked for
- * is found here. An actor's own address is what an erasure of theirs has to find.
- */
+/** The people of an entry, by the catalogue, and its actor, unless that is the chain's own agent. */
 function subjectsOf(
   metadata: Readonly<Record<string, unknown>>, plan: Plan,
   stamp: { readonly actorId: string; readonly origin?: { readonly address?: unknown } | undefined }, agentId?: string,
@@ -228,50 +184,35 @@ function subjectsOf(
 }
 
 /** Types whose entries may name somebody else than who acted, and, of these, those that do so within committed members. */
-export const NAMING_EVENTS: ReadonlySet<string> = eventsWith(({ subject, personal, subjectKeys }) =>
-  subject === true || personal === true || subjectKeys !== undefined);
-export const NAMING_IN_VALUES: ReadonlySet<string> = eventsWith(({ subjectKeys }) => subjectKeys !== undefined);
+export const NAMING_EVENTS: ReadonlySet<string> = eventsWith(({ members }) =>
+  members.some(({ member: { subject, personal, subjectKeys } }) => subject ?? personal ?? subjectKeys));
+export const NAMING_IN_VALUES: ReadonlySet<string> = eventsWith(({ naming }) => naming.length > 0);
 
-function eventsWith(isWanted: (member: Member) => boolean): ReadonlySet<string> {
-  return new Set([...PLANS].flatMap(([type, { members }]) => (members.some(({ member }) => isWanted(member)) ? type : [])));
+function eventsWith(isWanted: (plan: Plan) => boolean): ReadonlySet<string> {
+  return new Set([...PLANS].flatMap(([type, plan]) => (isWanted(plan) ? type : [])));
 }
 
-/** What an entry says by which whoever it concerns is known; committed values are put back into `metadata`. */
-export interface SaidOfPeople {
+/** Members of such an event within which a user may be named, with the keys there: what was committed may be erased. */
+export function namingMembers(event: string): Plan['naming'] {
+  return PLANS.get(event)?.naming ?? [];
+}
+
+/** The members of an entry by which a person is known; committed values are put back into `metadata`. */
+interface NamingParts {
   readonly event: string;
   readonly actorId: string;
-  readonly agentId: string | null;
-  readonly origin: JsonObject | undefined;
+  readonly agentId?: string | null;
+  readonly origin?: JsonObject | undefined;
   readonly metadata: JsonObject;
 }
 
-/** Whom an entry concerns, and where, as it was told when it was appended. */
-export function subjectsIn({ event, actorId, agentId, origin, metadata }: SaidOfPeople): Subject[] {
+/** The people whom an entry concerns, and where, as when it was appended. */
+export function subjectsIn({ event, actorId, agentId, origin, metadata }: NamingParts): Subject[] {
   const plan = PLANS.get(event);
   return plan ? subjectsOf(metadata, plan, { actorId, ...(origin ? { origin } : {}) }, agentId ?? undefined) : [];
 }
 
-interface NamingMember {
-  readonly name: string;
-  readonly keys: readonly string[];
-}
-
-const NO_NAMING: readonly NamingMember[] = [];
-const NAMING_MEMBERS = new Map([...PLANS].map(([type, { members }]): [string, readonly NamingMember[]] =>
-  [type, members.flatMap(({ name, member }) => (member.subjectKeys ? { name, keys: member.subjectKeys } : []))]));
-
-/** Members of such an event within which a user may be named, with the keys there: what was committed may be erased. */
-export function namingMembers(event: string): readonly NamingMember[] {
-  return NAMING_MEMBERS.get(event) ?? NO_NAMING;
-}
-
-/**
- * Where an entry holds data of a user, told by its payload alone: as it was told when it was appended, but for ids within committed
- * members, which say nothing of anybody whose account is blank. For entries whose subjects were forgotten with them.
- */
-export function pointersTo(userId: string, { event, actorId, origin, metadata }: Payload): string[] {
-  const plan = PLANS.get(event);
-  if (!plan) return [];
-  return subjectsOf(metadata, plan, { actorId, ...(origin ? { origin } : {}) })
-    .flatMap((subject) => (subject.userId === userId ? subject.pointer : []));
+/** Where an entry holds data of a user whose subjects are forgotten: by its payload, but for ids within committed members. */
+export function pointersTo(userId: string, payload: Payload): string[] {
+  return subjectsIn(payload).flatMap((subject) => (subject.userId === userId ? subject.pointer : []));
 }

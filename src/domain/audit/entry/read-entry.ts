@@ -20,8 +20,7 @@ export interface ReadableParts {
 }
 
 /**
- * Puts an entry's disclosed values back into its metadata and origin. Does not verify: of an entry that was tampered with it
- * reads what it can, so that the log can still be looked at.
+ * Puts disclosed values back into metadata and origin, without verifying: an entry that was tampered with can still be looked at.
  *
  * @param absent how a value reads that has no disclosure at all
  */

@@ -1,7 +1,7 @@
+import type { ChainRef } from './chain.js';
+
 /** One row of the log as it is stored. `seq` counts 1, 2, 3 … within the chain. */
-export interface StoredEntry {
-  readonly organizationId: string;
-  readonly chain: string;
+export interface StoredEntry extends ChainRef {
   readonly seq: number;
   readonly id: string;
   readonly event: string;
@@ -17,19 +17,12 @@ export interface StoredEntry {
 }
 
 /** Where a chain ends: number and hash of its last entry. A chain that has no entry yet has `seq` 0. */
-export interface StoredHead {
-  readonly organizationId: string;
-  readonly chain: string;
+export interface StoredHead extends ChainRef {
   readonly seq: number;
   readonly hash: string | null;
-  /** Whether the agent has left: then its last entry here is `agent.transferred`, out. Absent where it is not told. */
+  /** Whether the agent has left: then its last entry here is `agent.transferred`, out. Absent where that is not known. */
   readonly closed?: boolean;
 }
 
 /** One entry as its organization's tree, or the queue before it, knows it. */
-export interface StoredLeaf {
-  readonly organizationId: string;
-  readonly chain: string;
-  readonly seq: number;
-  readonly hash: string;
-}
+export type StoredLeaf = Pick<StoredEntry, 'organizationId' | 'chain' | 'seq' | 'hash'>;

@@ -10,11 +10,10 @@ import type { TextMatcher } from './text-matcher.js';
 const STEPS_TO_MEMBER = 3;
 
 /**
- * Blanks the disclosures with these digests: salt and value go, the digest in the hashed payload stays. Where the key itself
- * is to be forgotten (`erasedKeys`, digests too) its pointer names it no more, and its value goes with it, since the digest
- * covers both. What is blank already stays so, and may still lose its key. Carried out again it leaves the same.
+ * Blanks the disclosures with these digests: salt and value go, the digest in the payload stays. For digests in `erasedKeys` the key goes,
+ * too, and with it the value, since the digest covers both. Carried out again it leaves the same.
  *
- * @throws TypeError where a value stands under a name that was not committed to: what is left would vouch for that name
+ * @throws TypeError where a value stands under a name that was not committed to: the blank would vouch for that name
  */
 export function eraseIn(text: string, digests: ReadonlySet<string>, erasedKeys: ReadonlySet<string>): string {
   const all = readStored(text);
@@ -71,7 +70,7 @@ function someText(value: JsonValue, holds: TextMatcher): boolean {
   return Object.entries(value).some(([key, inner]) => holds(key) || someText(inner, holds));
 }
 
-/** A pointer that tells nothing of the key, and stands nowhere else. */
+/** A pointer without the key, which no other disclosure has. */
 function withoutKey(pointer: string, taken: Set<string>): string {
   const steps = pointerSteps(pointer);
   if (steps?.length !== STEPS_TO_MEMBER) return pointer;

@@ -11,7 +11,7 @@ export const words: Part = eraseJson;
 /** A code, a time, a number or an id of the server's. Where something else stands, that is not its own. */
 export const own: Part = (value, holds) => (typeof value === 'object' ? words(value, holds) : value);
 
-/** An object of the server's: these names are its own. Other members are words, whoever put them there. */
+/** An object of the server's: these names are its own. All other members are words. */
 export function members(parts: Readonly<Record<string, Part>>): Part {
   return ofMembers((name) => (Object.hasOwn(parts, name) ? parts[name] : undefined));
 }
@@ -24,9 +24,9 @@ export function each(part: Part): Part {
 /** RFC 6902: names and values of an input's members. */
 export const DIFF = each(members({ op: own, path: words, from: words, value: words }));
 
-/** What an agent told of an execution. */
+/** An agent's report on an execution. */
 export const REPORT = members({ outcome: own, durationMs: own, at: own, output: words, error: words });
-/** What a person found out about one. */
+/** A person's settlement of one. */
 export const SETTLEMENT = members({ outcome: own, note: words, by: own, at: own });
 /** What a person changed before it ran. */
 export const EDIT = members({ by: own, at: own, diff: DIFF });

@@ -2,21 +2,19 @@ import type { JsonValue } from '../../json.js';
 import { ERASED } from '../entry/read-entry.js';
 import type { TextMatcher } from './text-matcher.js';
 
-/** A text that holds it goes whole: what stands around a name tells whose it was. */
+/** A matching text goes whole: the words around a name may show whose it was. */
 export function eraseText(text: string, holds: TextMatcher): string {
   return holds(text) ? ERASED : text;
 }
 
-/** Of a list each element by itself. @returns the same list where nothing of it holds it */
+/** Each element by itself. @returns the same list where nothing matches */
 export function eraseList(texts: readonly string[], holds: TextMatcher): readonly string[] {
   return texts.some((text) => holds(text)) ? texts.map((text) => eraseText(text, holds)) : texts;
 }
 
 /**
- * In a JSON value each text, number and key that holds it, and nothing beside: of `{"to": "jo@example.org", "amount": 5}` the
- * amount stays. Keys stay apart, so that no member is lost where two of them go.
- *
- * @returns the same value where nothing of it holds it
+ * Erases each matching text, number and key: of `{"to": "jo@example.org", "amount": 5}` the amount stays. Keys stay apart, so that no
+ * member is lost. @returns the same value where nothing matches
  */
 export function eraseJson(value: JsonValue, holds: TextMatcher): JsonValue {
   if (typeof value === 'string') return eraseText(value, holds);

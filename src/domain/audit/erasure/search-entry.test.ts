@@ -64,8 +64,8 @@ describe('what an erasure finds in an entry', () => {
 
   it('tells the texts of the user: address, e-mail address and name, and nothing else at their pointers', () => {
     const { entry } = anEntry();
-    const told = textsAt(entry.disclosures, ['/origin/address', '/metadata/name', '/metadata/input/to']);
-    expect(told.sort()).toEqual(['192.0.2.7', 'Ada Byron']);
+    const recorded = textsAt(entry.disclosures, ['/origin/address', '/metadata/name', '/metadata/input/to']);
+    expect(recorded.sort()).toEqual(['192.0.2.7', 'Ada Byron']);
     expect(textsAt(entry.disclosures, [])).toEqual([]);
   });
 });

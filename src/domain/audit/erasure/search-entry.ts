@@ -2,14 +2,11 @@ import { isId } from '../../ids.js';
 import type { JsonValue } from '../../json.js';
 import type { Disclosure } from '../entry/commitments.js';
 import { blanksIn, eraseIn, findIn } from './erase-disclosures.js';
+import type { StoredEntry } from '../entry/stored-entry.js';
 import type { TextMatcher } from './text-matcher.js';
 
 /** What of an entry an erasure looks at. */
-export interface SearchedEntry {
-  readonly id: string;
-  readonly event: string;
-  readonly hash: string;
-  readonly disclosures: string;
+export interface SearchedEntry extends Pick<StoredEntry, 'id' | 'event' | 'hash' | 'disclosures'> {
   /** Where the entry holds data of the user who is erased (RFC 6901, as `audit_subjects` keeps them). */
   readonly pointers: readonly string[];
 }
@@ -38,11 +35,10 @@ const DECISIONS: ReadonlySet<string> = new Set([
 const NEVER_ERASED = 'gdpr.erasure_executed';
 
 /**
- * Finds what an entry holds of the texts, or of the user by its pointers, and blanks it. A user's bare id stays: it says nothing of
- * them once their account is blank.
+ * Blanks the texts in an entry, and the user's data at its pointers. A user's bare id stays: it says nothing once their account is blank.
  *
  * @returns undefined where there is nothing to blank
- * @throws SyntaxError when the disclosures are no JSON, TypeError when what goes is not what was committed to: only tampering does that
+ * @throws SyntaxError or TypeError for disclosures that were tampered with
  */
 export function blankingOf(entry: SearchedEntry, holds: TextMatcher): Blanking | undefined {
   const { id, event, hash, disclosures, pointers } = entry;
@@ -87,10 +83,7 @@ function openAt(disclosures: string, pointers: readonly string[]): Disclosure[] 
 /** Of one machine alone: these name nobody, and stand in every log. */
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::)$/;
 
-/**
- * What of a person is searched for: addresses and e-mail addresses as they are, names of two words or more (a single word is met in
- * texts about others), each once.
- */
+/** The texts to search for a person: addresses, and names of two words or more, since a single word is met in texts about others. */
 export function searchedTexts(known: readonly (string | null)[]): string[] {
   const texts = known.filter((text) => text !== null).map((text) => text.trim());
   return [...new Set(texts.filter((text) => text !== '' && !LOOPBACK.test(text) && (/[@/.:]/.test(text) || /\S\s+\S/.test(text))))];

@@ -1,8 +1,4 @@
-/**
- * Whether a text holds what is looked for.
- *
- * @param isCut whether the text may go on behind its end, where nobody sees it
- */
+/** @param isCut whether the text may go on behind its end, where nobody sees it */
 export type TextMatcher = (text: string, isCut?: boolean) => boolean;
 
 /** So much of a wanted text, at least, is met at the end of a text that is cut off there; or its first word, where that is shorter. */
@@ -12,11 +8,10 @@ const BEGINNING_MIN = 3;
 const NESTED_MOST = 5;
 
 /**
- * A test for whether a text holds one of the wanted ones as whole words: no letter, digit or mark stands right before or
- * after. Letter case, runs of white space and the two Unicode spellings of an accented letter make no difference. E-mail
- * and network addresses are only met whole: `a@example.org` is not in `da.a@example.org`, nor `10.0.0.1` in `10.0.0.1.5`.
- * A text may be JSON text, or quote it, or be a JSON pointer: so it is also read with the escapes of these undone. Where it is
- * cut off, what it ends with may be the beginning of a wanted one.
+ * Matches wanted texts as whole words: no letter, digit or mark right before or after; letter case, white space and Unicode spellings make
+ * no difference. E-mail and network addresses only match whole: `a@example.org` is not in `da.a@example.org`, nor `10.0.0.1` in
+ * `10.0.0.1.5`. A text is also read without the escapes of JSON and JSON pointers, and the end of a cut text may be the beginning of a
+ * wanted one.
  */
 export function textMatcher(wanted: readonly string[]): TextMatcher {
   const byJoiners = new Map<string, string[]>();

@@ -1,12 +1,13 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json.js';
+import { isJsonObject } from '../../json.js';
+import { isCount, isCut } from '../integrity/row-decoding.js';
 import { line, type LineOf } from './export-lines.js';
-import { readPayload } from '../entry/payload.js';
+import { metadataOf } from '../entry/payload.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
 import type { ExportSource } from './export-source.js';
 
 export type CutPointLine = LineOf<'seam'>;
 
-/** Where retention has cut an organization's chains, and the sweeps' entries that say so. */
+/** Where retention has cut an organization's chains, and the entries of these retention runs. */
 export interface CutPointLines {
   /** By chain. */
   readonly lines: ReadonlyMap<string, CutPointLine>;
@@ -14,12 +15,7 @@ export interface CutPointLines {
   readonly sweeps: ReadonlyMap<string, StoredEntry>;
 }
 
-/**
- * Reads them from the sweeps' own entries, the newest word on each chain: what nobody vouches for is no seam.
- *
- * @param size of the checkpoint
- * @param chain of an export of one chain only
- */
+/** Reads cut points from the entries of retention runs, the newest of each chain. @param chain of an export of one chain only */
 export async function cutPointLinesOf(source: ExportSource, organizationId: string, size: number, chain?: string): Promise<CutPointLines> {
   const lines = new Map<string, CutPointLine>();
   const sweeps = new Map<string, StoredEntry>();
@@ -38,24 +34,11 @@ export async function cutPointLinesOf(source: ExportSource, organizationId: stri
   return { lines, sweeps };
 }
 
-type CutOfSweep = Pick<CutPointLine, 'chain' | 'seq' | 'hash' | 'count' | 'checkpoint'>;
-
 /** None where the entry cannot be read: it was tampered with then, which is for the verifier to say. */
-function cutsOf({ payload }: StoredEntry): CutOfSweep[] {
-  const read = readPayload(payload);
-  if (typeof read === 'string') return [];
-  const { chains, checkpoint } = read.metadata;
+function cutsOf({ payload }: StoredEntry): Pick<CutPointLine, 'chain' | 'seq' | 'hash' | 'count' | 'checkpoint'>[] {
+  const { chains, checkpoint } = metadataOf(payload);
   if (!Array.isArray(chains) || !isJsonObject(checkpoint)) return [];
   const { size, root } = checkpoint;
-  if (!isNumber(size) || typeof root !== 'string') return [];
-  return chains.filter(isCut).map(({ chain, seq, hash, count }) => ({ chain, seq, hash, count, checkpoint: { size, root } }));
-}
-
-function isCut(one: JsonValue): one is JsonObject & Pick<CutPointLine, 'chain' | 'seq' | 'hash' | 'count'> {
-  return isJsonObject(one) && isNumber(one['seq']) && isNumber(one['count']) && typeof one['chain'] === 'string'
-    && typeof one['hash'] === 'string';
-}
-
-function isNumber(value: JsonValue | undefined): value is number {
-  return Number.isSafeInteger(value);
+  if (!isCount(size) || typeof root !== 'string') return [];
+  return chains.filter((one) => isCut(one)).map(({ chain, seq, hash, count }) => ({ chain, seq, hash, count, checkpoint: { size, root } }));
 }

@@ -2,16 +2,13 @@ import { isJsonObject, type JsonObject } from '../../json.js';
 import { jcs } from '../entry/jcs.js';
 import { parseCanonical } from '../entry/payload.js';
 import type { NextKey } from '../notes/key-succession.js';
+import type { TreeHead } from '../notes/checkpoint.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
 
 // Exports and archives, format version 1: one RFC 8785 object a line. Hashes of entries are hex, hashes of trees base64; times are
 // ISO 8601 in UTC with milliseconds.
 
-interface EntryPlace {
-  readonly organizationId: string;
-  readonly chain: string;
-  readonly seq: number;
-}
+type EntryPosition = Pick<StoredEntry, 'organizationId' | 'chain' | 'seq'>;
 
 interface TreePath {
   readonly index: number;
@@ -21,10 +18,7 @@ interface TreePath {
 
 /** Each kind of line with its members. */
 interface Kinds {
-  /**
-   * The first line: what the file claims to be. `all` stands where its organizations are all that there are. `keys` are claims too,
-   * until someone vouches for them.
-   */
+  /** The first line: the file's claims. `all`: its organizations are all that there are. `keys` have to be vouched for. */
   export: {
     readonly v: 1;
     readonly what: 'log' | 'person' | 'archive';
@@ -43,10 +37,8 @@ interface Kinds {
   /** A signed checkpoint of a tree. */
   checkpoint: { readonly note: string };
   /** That an organization's tree head stands in the platform's tree; of size 0, that none of it does. */
-  map: {
+  map: TreeHead & {
     readonly organizationId: string;
-    readonly size: number;
-    readonly root: string;
     /** Nodes beside the path: the depth in which they part, and their hash. */
     readonly siblings: readonly (readonly [depth: number, hash: string])[];
     readonly timestamp: string;
@@ -54,29 +46,23 @@ interface Kinds {
   };
   /** Opens the entries of one organization, in the order of its tree. `size` is that of its checkpoint. */
   section: { readonly organizationId: string; readonly size: number; readonly chains: number };
-  /**
-   * An entry as it is stored, payload and disclosures as texts. `index` is its place in the tree, null while it is queued. Archives keep
-   * disclosures apart.
-   */
+  /** An entry as stored. `index` is its place in the tree, null while it is queued. Archives keep disclosures apart. */
   entry: Omit<StoredEntry, 'disclosures'> & { readonly index: number | null; readonly disclosures?: string | undefined };
   /** Leaves [from, to) that the file does not hold: the roots of the largest aligned subtrees over them, left to right. */
   gap: { readonly from: number; readonly to: number; readonly because: 'swept' | 'range' | 'hidden'; readonly nodes: readonly string[] };
   /** Where a chain ends. */
-  head: EntryPlace & { readonly hash: string | null; readonly closed: boolean };
-  /**
-   * Where a chain was cut by retention, and the sweep's entry that says so. `count` is how many of its entries are gone for good;
-   * `sweepIndex` is null while the sweep's entry is not under the checkpoint.
-   */
-  seam: EntryPlace & {
+  head: EntryPosition & { readonly hash: string | null; readonly closed: boolean };
+  /** A cut point, and its run's entry about it: `count` entries are gone; `sweepIndex` is null while that entry is not covered. */
+  seam: EntryPosition & {
     readonly hash: string;
     readonly count: number;
     readonly sweepEntryId: string;
     readonly sweepIndex: number | null;
-    readonly checkpoint: { readonly size: number; readonly root: string };
+    readonly checkpoint: TreeHead;
   };
-  /** By which whoever swept has signed what an entry of a sweep says; of those whose seams are shown. */
+  /** The signature of the entry of a retention run whose cut points are shown. */
   sweep: { readonly organizationId: string; readonly entryId: string; readonly note: string };
-  /** By which whoever erased has signed what the entry of the next line says, which is one of an erasure. */
+  /** The signature of the next line's entry, which is one of an erasure. */
   erasure: { readonly note: string };
   /** That a tree of `to` leaves continues that of `from`; `organizationId` may be `platform`. */
   consistency: { readonly organizationId: string; readonly from: number; readonly to: number; readonly hashes: readonly string[] };
@@ -144,13 +130,7 @@ export function readLine(from: string): ExportLine | undefined {
   return isJsonObject(parsed) && typeof parsed['kind'] === 'string' ? (parsed as unknown as ExportLine) : undefined;
 }
 
-/** What a manifest signs: how many entries there are, and the digest (hex) of all bytes before it. */
-export interface ManifestClaim {
-  readonly instance: string;
-  readonly entries: number;
-  readonly sha256: string;
-  readonly madeAt: string;
-}
+type ManifestClaim = Pick<Kinds['export'], 'instance' | 'madeAt'> & Pick<Kinds['manifest'], 'sha256'> & { readonly entries: number };
 
 /** The text of a manifest's note. Its fourth line keeps it from being taken for a checkpoint of a tree. */
 export function manifestText({ instance, entries, sha256, madeAt }: ManifestClaim): string {

@@ -5,16 +5,10 @@ import type { StoredEntry, StoredHead } from '../entry/stored-entry.js';
 import type { HashReader } from '../tree/hash-reader.js';
 
 /** Names an entry within an organization. */
-export interface EntryPosition {
-  readonly chain: string;
-  readonly seq: number;
-}
+export type EntryPosition = Pick<StoredEntry, 'chain' | 'seq'>;
 
 /** A leaf of an organization's tree, with its place there. */
-export interface PlacedLeaf extends EntryPosition {
-  readonly index: number;
-  readonly hash: string;
-}
+export type PlacedLeaf = Pick<StoredEntry, 'chain' | 'seq' | 'hash'> & { readonly index: number };
 
 export interface ExportedHead extends StoredHead {
   /** Whether the chain goes on elsewhere: its agent has left this organization. */
@@ -50,16 +44,13 @@ export interface ExportSource {
   strays(organizationId: string, chain?: string): AsyncIterable<readonly StoredEntry[]>;
   /** Entries of one type, in the order in which they were made. */
   ofEvent(organizationId: string, event: string): AsyncIterable<readonly StoredEntry[]>;
-  /** Notes that were signed over entries of sweeps, by these ids. */
+  /** Notes that were signed over entries of retention runs, by these ids. */
   sweepNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Notes that were signed over entries of erasures, by these ids. */
   erasureNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The entry's place in its organization's tree; undefined while it is queued. */
   indexOf(entry: StoredEntry): Promise<number | undefined>;
-  /**
-   * Leaves [first, end) among the first `size`: from the first whose entry was made at `from` or later to the last that was made at
-   * `to` or earlier. Times are ISO 8601, UTC, with milliseconds.
-   */
+  /** Leaves [first, end) among the first `size`, from the first entry at `from` or later to the last at `to` or earlier. */
   window(organizationId: string, size: number, from?: string, to?: string): Promise<readonly [first: number, end: number]>;
   /** What concerns a person, by chain and position. */
   about(organizationId: string, userId: string): AsyncIterable<readonly PersonsEntry[]>;

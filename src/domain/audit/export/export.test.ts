@@ -169,8 +169,8 @@ describe('an export of the log', () => {
     const rewritten = (at: number) => noteOf(`${INSTANCE}/platform\n${at}\n${hashText(leafHash('another history'))}\n`, [SIGNER]);
     for (const selection of [ALL, { organizations: ['org_a'] }] as const) {
       const from = async (platformSince: number) => textOf(logLines(source, { ...selection, platformSince }, MADE_AT));
-      const told = (await recalledBy(await from(1), older)).find(({ origin }) => origin === `${INSTANCE}/platform`);
-      expect(told).toEqual({ origin: `${INSTANCE}/platform`, size: 1, state: 'continued' });
+      const recorded = (await recalledBy(await from(1), older)).find(({ origin }) => origin === `${INSTANCE}/platform`);
+      expect(recorded).toEqual({ origin: `${INSTANCE}/platform`, size: 1, state: 'continued' });
       for (const at of [1, size]) {
         expect((await recalledBy(await from(at), [rewritten(at)]))[0]).toMatchObject({ size: at, state: 'rewritten' });
         expect(await toldOf(await from(at), [rewritten(at)])).toEqual(['checkpoint_invalid platform']);

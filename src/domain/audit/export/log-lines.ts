@@ -1,7 +1,7 @@
 import { PLATFORM_TREE, type StoredCheckpoint } from '../notes/checkpoint.js';
 import { blanksIn } from '../erasure/erase-disclosures.js';
 import { entryLine, keyMembers, line, type ExportLine, type LineOf } from './export-lines.js';
-import { readPayload } from '../entry/payload.js';
+import { metadataOf } from '../entry/payload.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
 import { consistencyProof, inclusionProof } from '../tree/tree-proofs.js';
 import { hashText } from '../tree/rfc6962.js';
@@ -31,12 +31,7 @@ const ERASURE = 'gdpr.erasure_executed';
 /** Entries that are in memory at once: one may have as many bytes as a request. */
 const ENTRIES_AT_ONCE = 100;
 
-/**
- * An export of the log, every line but the manifest. What was tampered with is written as it is: to judge it is for whoever
- * verifies the file.
- *
- * @param madeAt ISO 8601, UTC, with milliseconds
- */
+/** An export of the log, every line but the manifest. Entries that were tampered with are written as they are. */
 export async function* logLines(source: ExportSource, selection: ExportSelection, madeAt: string): AsyncGenerator<ExportLine> {
   const { organizations, all, from, to, agentId } = selection;
   const keys = keyMembers(await source.keys());
@@ -76,10 +71,7 @@ export function mapLine(source: ExportSource, organizationId: string): AsyncGene
   });
 }
 
-/**
- * A line that proves something. Where the stored trees have nothing to prove it by, somebody has changed them, or the checkpoint's size:
- * the rest of the file comes all the same, and whoever verifies it finds that this is missing.
- */
+/** A line with a proof. Where stored trees were changed and have none, the verifier of the file finds that it is missing. */
 async function* whereProven(prove: () => Promise<ExportLine | undefined>): AsyncGenerator<ExportLine> {
   const proven = await prove().catch((error: unknown) => {
     if (error instanceof RangeError) return undefined;
@@ -88,14 +80,14 @@ async function* whereProven(prove: () => Promise<ExportLine | undefined>): Async
   if (proven) yield proven;
 }
 
-/** Before an entry of an erasure stands by whom it was signed. */
+/** The signature before an entry of an erasure. */
 export async function* erasureLines(source: Pick<ExportSource, 'erasureNotes'>, entry: StoredEntry): AsyncGenerator<LineOf<'erasure'>> {
   if (entry.event !== ERASURE) return;
   const { organizationId, id } = entry;
   for (const note of (await source.erasureNotes(organizationId, [id])).values()) yield line('erasure', { note });
 }
 
-/** From the size that was named; and whoever kept an older checkpoint of an organization kept the platform's of the same moment. */
+/** From the named size; with an older checkpoint of one organization, from the platform's of the same moment. */
 async function* platformConsistency(
   source: ExportSource, { organizations: [only, ...others], since, platformSince }: ExportSelection,
   checkpoints: ReadonlyMap<string, StoredCheckpoint>,
@@ -145,19 +137,15 @@ async function* sectionLines(
 
 /** The entries of one organization on their way into the file. */
 class Section {
-  /** Of a part: blanked values that are shown, and ids of what accounts for them, or for a seam, and stands there already. */
+  /** Of a part: blanked values that are shown, and ids of shown entries that account for them, or for a cut point. */
   private readonly blanks = new Set<string>();
   private readonly shown = new Set<string>();
   /** The last position of each chain that is shown. */
   private readonly ends = new Map<string, number>();
 
   constructor(
-    private readonly source: ExportSource,
-    private readonly id: string,
-    private readonly size: number,
-    private readonly agentId: string | undefined,
-    private readonly cutPoints: CutPointLines,
-    private readonly isPart: boolean,
+    private readonly source: ExportSource, private readonly id: string, private readonly size: number,
+    private readonly agentId: string | undefined, private readonly cutPoints: CutPointLines, private readonly isPart: boolean,
   ) {}
 
   async *leaves(first: number, end: number): AsyncGenerator<ExportLine> {
@@ -175,10 +163,7 @@ class Section {
     if (end < size) yield* whereProven(() => rangeGap(source.reader(id, size), end, size));
   }
 
-  /**
-   * Erasures and sweeps from elsewhere that what is shown needs: those under the checkpoint with a proof each, the others behind
-   * all that they account for.
-   */
+  /** The erasures and sweeps that this part needs: covered ones with a proof each, the others after all they account for. */
   async *apart(areBehind: boolean): AsyncGenerator<ExportLine> {
     const behind: StoredEntry[] = [];
     for await (const [entry, index] of this.needed()) {
@@ -228,7 +213,7 @@ class Section {
     let n = 0;
     for (const leaf of leaves) {
       const because = this.reasonFor(leaf);
-      // The last leaf that a sweep cut off a chain stands alone: so it is seen where it stood.
+      // The last leaf that a retention run cut off a chain is a gap of its own, so that its position is visible.
       const cutPoint = this.cutPoints.lines.get(leaf.chain);
       const isEnd = cutPoint?.seq === leaf.seq && because === 'swept';
       const ended = [isEnd || !because ? gap.end() : undefined, because && gap.add(leaf, because), isEnd ? gap.end() : undefined];
@@ -255,7 +240,7 @@ class Section {
     yield entryLine(entry, index);
   }
 
-  /** Entries that account for a seam or a blank of this part and do not stand in it, with their places. */
+  /** Entries outside of this part that account for a cut point or a blank in it, with their indexes. */
   private async *needed(): AsyncGenerator<readonly [StoredEntry, number | undefined]> {
     const { source, id, blanks, shown, cutPoints } = this;
     for (const sweep of cutPoints.sweeps.values()) if (!shown.has(sweep.id)) yield [sweep, await source.indexOf(sweep)];
@@ -272,7 +257,7 @@ function accounts({ event }: StoredEntry): boolean {
   return event === ERASURE || event === 'admin.audit_retention_sweep';
 }
 
-/** Nothing where it was tampered with: whoever verifies the file says so. */
+/** Nothing where it was tampered with: the verifier of the file says so. */
 function readable<T>(read: () => T[]): T[] {
   try {
     return read();
@@ -282,6 +267,5 @@ function readable<T>(read: () => T[]): T[] {
 }
 
 function erasedBy({ payload }: StoredEntry): string[] {
-  const read = readPayload(payload);
-  return typeof read === 'string' ? [] : blanksListed(read.metadata['erased']);
+  return blanksListed(metadataOf(payload)['erased']);
 }

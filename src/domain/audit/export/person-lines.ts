@@ -9,13 +9,13 @@ import type { ExportSource, PersonsEntry } from './export-source.js';
 import { checkpointLines, erasureLines, inclusionLine, mapLine } from './log-lines.js';
 import { type PersonalDataPart, recordLines } from './record-lines.js';
 
-/** Whose copy it is. */
+/** The person of a copy. */
 export interface PersonSelection {
   readonly userId: string;
   /** Where they have left entries. */
   readonly organizations: readonly string[];
   readonly profile: JsonObject;
-  /** What modules hold of them besides; read while the file is made. */
+  /** The records of modules; read while the file is made. */
   readonly records: AsyncIterable<PersonalDataPart>;
 }
 
@@ -24,13 +24,10 @@ export interface Tally {
   withheld: number;
 }
 
-/** What somebody writes into an entry in their own words, about what they did. */
+/** Members of an entry in the words of its actor. */
 const OWN_WORDS: readonly string[] = ['/metadata/comment', '/metadata/note', '/metadata/reason'];
 
-/**
- * What the log holds of one person, every line but the manifest: the entries that they made or that are about them, each proven
- * by itself. Of the committed values only theirs stand in it, the others are left out and counted.
- */
+/** An export of one person, every line but the manifest: the entries by or about them, with proofs, and their own values. */
 export async function* personLines(
   source: ExportSource, selection: PersonSelection, madeAt: string, tally: Tally,
 ): AsyncGenerator<ExportLine> {
@@ -47,6 +44,10 @@ async function* sectionLines(
   source: ExportSource, id: string, userId: string, checkpoint: StoredCheckpoint | undefined, tally: Tally,
 ): AsyncGenerator<ExportLine> {
   const size = checkpoint?.size ?? 0;
+  const shown = async function* (entry: StoredEntry, index: number | null, { pointers }: PersonsEntry): AsyncGenerator<ExportLine> {
+    yield* erasureLines(source, entry);
+    yield ownParts(entry, index, pointers, userId, tally);
+  };
   yield* mapLine(source, id);
   yield line('section', { organizationId: id, size, chains: 0 });
   const behind: PersonsEntry[] = [];
@@ -59,21 +60,18 @@ async function* sectionLines(
         behind.push(batch[n]!);
         continue;
       }
-      yield* erasureLines(source, found);
-      yield theirs(found, index, batch[n]!.pointers, userId, tally);
+      yield* shown(found, index, batch[n]!);
       yield* inclusionLine(source, id, index, size);
     }
   }
-  for (const place of behind) {
-    const [entry] = await source.entries(id, [place]);
-    if (!entry) continue;
-    yield* erasureLines(source, entry);
-    yield theirs(entry, null, place.pointers, userId, tally);
+  for (const position of behind) {
+    const [entry] = await source.entries(id, [position]);
+    if (entry) yield* shown(entry, null, position);
   }
 }
 
-/** The entry with what is theirs of its values. Not even the pointer of another value stays: a key may be a name. */
-function theirs(
+/** The entry with the person's own values. Not even the pointer of another value stays: a key may be a name. */
+function ownParts(
   entry: StoredEntry, index: number | null, pointers: readonly string[], userId: string, tally: Tally,
 ): ExportLine {
   const own = entry.actorId === userId ? [...pointers, ...OWN_WORDS] : pointers;
@@ -84,7 +82,7 @@ function theirs(
   return { ...skeletonLine(entry, index), disclosures: disclosuresText(kept) };
 }
 
-/** None where they cannot be read: nobody can say then whose they are. */
+/** None where they cannot be read. */
 function disclosuresIn(text: string): Disclosure[] {
   try {
     const parsed: unknown = parseJson(text);

@@ -2,75 +2,51 @@ import type { JsonObject, JsonValue } from '../../json.js';
 import { line, type LineOf } from './export-lines.js';
 import { writableObject } from '../integrity/row-decoding.js';
 
-/** A part of what one module holds of a person. A list of it may go on in the next part. */
+/** A part of one module's records of a person. A list of it may go on in the next part. */
 export interface PersonalDataPart {
   readonly holder: string;
   readonly part: JsonObject;
 }
 
-/** A line is closed with the row that reaches one of these: whoever reads it has it in memory as a whole. */
+/** A line is closed with the row that reaches one of these: its reader has it in memory as a whole. */
 const CHARACTERS = 256 * 1024;
 const ROWS = 500;
 
-/**
- * What modules hold of a person, in as many lines as it takes: a list goes on under the same names in the next one. Each list is
- * named once at least, so that an empty one is told.
- */
+type Records = Record<string, Record<string, JsonValue>>;
+
+/** The records of a person: a list goes on in the next line, and is named once at least, so that an empty one is visible. */
 export async function* recordLines(records: AsyncIterable<PersonalDataPart>): AsyncGenerator<LineOf<'records'>> {
   const named = new Set<string>();
-  let open = new OpenLine();
+  let [open, characters, rows]: [Records, number, number] = [{}, 0, 0];
   for await (const { holder, part } of records) {
-    open.of(holder);
+    open[holder] ??= {};
     for (const [name, value] of Object.entries(writableObject(part))) {
       if (!Array.isArray(value)) {
-        open.put(holder, name, value);
+        put(open, holder, name, value);
         continue;
       }
-      const key = `${holder} ${name}`;
-      if (!named.has(key)) open.put(holder, name, []);
-      named.add(key);
+      if (!named.has(`${holder} ${name}`)) put(open, holder, name, []);
+      named.add(`${holder} ${name}`);
       for (const row of value) {
-        if (open.isFull) {
-          yield open.line();
-          open = new OpenLine();
+        if (characters >= CHARACTERS || rows >= ROWS) {
+          yield line('records', { records: open });
+          [open, characters, rows] = [{}, 0, 0];
         }
-        open.add(holder, name, row);
+        add(open, holder, name, row);
+        characters += JSON.stringify(row).length;
+        rows++;
       }
     }
   }
-  yield open.line();
+  yield line('records', { records: open });
 }
 
-/** Records that fill up to a line. */
-class OpenLine {
-  private readonly records = new Map<string, Map<string, JsonValue | JsonValue[]>>();
-  private characters = 0;
-  private rows = 0;
+function put(records: Records, holder: string, name: string, value: JsonValue): void {
+  records[holder] = { ...records[holder], [name]: value };
+}
 
-  get isFull(): boolean {
-    return this.characters >= CHARACTERS || this.rows >= ROWS;
-  }
-
-  of(holder: string): Map<string, JsonValue | JsonValue[]> {
-    const own = this.records.get(holder) ?? new Map<string, JsonValue | JsonValue[]>();
-    this.records.set(holder, own);
-    return own;
-  }
-
-  put(holder: string, name: string, value: JsonValue): void {
-    this.of(holder).set(name, value);
-  }
-
-  add(holder: string, name: string, row: JsonValue): void {
-    const own = this.of(holder);
-    const rows = own.get(name);
-    if (Array.isArray(rows)) rows.push(row);
-    else own.set(name, [row]);
-    this.characters += JSON.stringify(row).length;
-    this.rows++;
-  }
-
-  line(): LineOf<'records'> {
-    return line('records', { records: Object.fromEntries([...this.records].map(([holder, own]) => [holder, Object.fromEntries(own)])) });
-  }
+function add(records: Records, holder: string, name: string, row: JsonValue): void {
+  const list = records[holder]?.[name];
+  if (Array.isArray(list)) list.push(row);
+  else put(records, holder, name, [row]);
 }

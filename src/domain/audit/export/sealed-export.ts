@@ -10,11 +10,7 @@ import type { Tally } from './person-lines.js';
 export const EXPORT_FORMATS = ['jsonl', 'json', 'csv'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/**
- * The text of an export, piece by piece, closed by a manifest over all that went before.
- *
- * @param tally what the lines leave out, once they have all gone by
- */
+/** The text of an export, piece by piece, closed by a manifest. @param tally of values left out, complete after the last line */
 export async function* sealed(
   lines: AsyncIterable<ExportLine>, key: SigningKey, format: ExportFormat = 'jsonl', tally: Tally = { withheld: 0 },
 ): AsyncGenerator<string> {
@@ -34,16 +30,13 @@ export async function* sealed(
   else yield `#manifest ${Buffer.from(last.slice(0, -1), 'utf8').toString('base64url')}${CSV_END}`;
 }
 
-/** Digest and counts of what has gone by. */
+/** Digest and counts of the lines so far. */
 class Seal {
   private readonly digest = createHash('sha256');
   private readonly counts = { lines: 0, entries: 0, chains: 0 };
   private header: LineOf<'export'> | undefined;
 
-  constructor(
-    private readonly key: SigningKey,
-    private readonly tally: Tally,
-  ) {}
+  constructor(private readonly key: SigningKey, private readonly tally: Tally) {}
 
   over(text: string): string {
     this.counts.lines++;
@@ -59,11 +52,10 @@ class Seal {
 
   manifest(): LineOf<'manifest'> {
     if (!this.header) throw new TypeError('an export begins with its header');
-    const { instance, madeAt } = this.header;
+    const { counts, header: { instance, madeAt } } = this;
     const sha256 = this.digest.digest('hex');
-    const text = manifestText({ instance, entries: this.counts.entries, sha256, madeAt });
-    const counts = { ...this.counts, withheld: this.tally.withheld };
-    return line('manifest', { counts, sha256, note: signNote(text, [this.key]) });
+    const text = manifestText({ instance, entries: counts.entries, sha256, madeAt });
+    return line('manifest', { counts: { ...counts, ...this.tally }, sha256, note: signNote(text, [this.key]) });
   }
 }
 
@@ -73,7 +65,7 @@ const CSV_COLUMNS = [
   'origin', 'hash',
 ];
 
-/** A row for an entry; what is known of a person as a remark; of all else nothing. */
+/** A row for an entry; profile and records of a person as a remark; nothing for other lines. */
 function csvText(one: ExportLine): string {
   if (one.kind === 'profile') return `#profile ${cell(jcs(one.profile))}${CSV_END}`;
   if (one.kind === 'records') return `#records ${cell(jcs(one.records))}${CSV_END}`;
@@ -83,10 +75,7 @@ function csvText(one: ExportLine): string {
   return `${CSV_COLUMNS.map((name) => cell(row[name])).join(',')}${CSV_END}`;
 }
 
-/**
- * Canonical JSON. Of what has no such form, since somebody has tampered with it, what a reader of the log is shown: a lone half of a
- * character as its escape, and a number beyond all others as null.
- */
+/** Canonical JSON. A value that was tampered with may have no such form: then a lone surrogate is escaped, and an infinity becomes null. */
 function shownText(value: JsonObject): string {
   try {
     return jcs(value);

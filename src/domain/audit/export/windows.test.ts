@@ -23,7 +23,7 @@ interface Told {
   readonly times: readonly string[];
 }
 
-/** A log with all that a window may cut through: a sweep, erasures and a key's rotation, under a checkpoint and not yet under any. */
+/** A log with all that a window may cut through: retention, erasures and a key's rotation, under a checkpoint and not yet under any. */
 async function busy(): Promise<Told> {
   const made = world();
   const comments = made.log.entries.filter(({ event, chain }) => event === 'hitl.rejected' && chain === 'agt_2');
@@ -72,9 +72,9 @@ async function judged({ source }: Pick<Told, 'source'>, selection: ExportSelecti
 }
 
 describe('a window of a log with a sweep, erasures and a rotation', () => {
-  let told: Told;
+  let recorded: Told;
   beforeAll(async () => {
-    told = await busy();
+    recorded = await busy();
   });
 
   const parts: [string, ExportSelection][] = [
@@ -85,14 +85,14 @@ describe('a window of a log with a sweep, erasures and a rotation', () => {
     ['one agent that was elsewhere', { organizations: ['org_a', 'org_b'], agentId: 'agt_1' }],
   ];
   it.each(parts.map(([name, part], at) => [name, part, at] as const))('is sound wherever it begins or ends: %s', async (_, part, at) => {
-    const { times } = told;
-    expect(await judged(told, part)).toEqual([]);
+    const { times } = recorded;
+    expect(await judged(recorded, part)).toEqual([]);
     for (const [n, time] of times.entries()) {
       // Each part has moments of its own, the next one others: the verifier's own arithmetic is slow.
       if (n % parts.length !== at) continue;
       const others = [{ from: time }, { from: times[6]!, to: time }, { from: time, to: times.at(-9)! }];
       for (const window of [{ to: time }, ...(n % 3 === 0 ? others : [])]) {
-        expect([window, await judged(told, { ...part, ...window })]).toEqual([window, []]);
+        expect([window, await judged(recorded, { ...part, ...window })]).toEqual([window, []]);
       }
     }
   });

@@ -1,20 +1,8 @@
 import type { StoredEntry } from '../entry/stored-entry.js';
 
 export const FINDING_KINDS = [
-  'edited',
-  'deleted',
-  'inserted',
-  'reordered',
-  'truncated',
-  'chain_removed',
-  'forked',
-  'column_mismatch',
-  'unauthorised_erasure',
-  'checkpoint_invalid',
-  'archive_altered',
-  'tree_mismatch',
-  'incomplete',
-  'gate_wrong',
+  'edited', 'deleted', 'inserted', 'reordered', 'truncated', 'chain_removed', 'forked', 'column_mismatch', 'unauthorised_erasure',
+  'checkpoint_invalid', 'archive_altered', 'tree_mismatch', 'incomplete', 'gate_wrong',
 ] as const;
 
 export type FindingKind = (typeof FINDING_KINDS)[number];
@@ -35,8 +23,14 @@ export interface Finding {
   readonly detail: string;
 }
 
-/** How many there are, and `MAX_BREAKS` of them: the first, where what a tree or a gap shows goes before what one entry shows. */
-export class Findings {
+/** How many findings there are, and some of them; in a form that crosses threads. */
+export interface FindingList {
+  readonly listed: readonly Finding[];
+  readonly found: number;
+}
+
+/** Keeps the first `MAX_FINDINGS`, where findings of a tree or a gap go before those of one entry. */
+export class Findings implements FindingList {
   readonly listed: Finding[] = [];
   found = 0;
 
@@ -51,6 +45,10 @@ export class Findings {
     this.found += found ?? count;
   }
 
+  addAll({ listed, found }: FindingList): void {
+    this.add(listed, found);
+  }
+
   private makeRoomFor({ entryId }: Finding): boolean {
     const last = entryId === null ? this.listed.findLastIndex((listed) => listed.entryId !== null) : -1;
     if (last >= 0) this.listed.splice(last, 1);
@@ -59,13 +57,8 @@ export class Findings {
 }
 
 export function findingAt(entry: Pick<StoredEntry, 'chain' | 'seq' | 'id'>, kind: FindingKind, what: string): Finding {
-  return {
-    chain: entry.chain,
-    position: entry.seq,
-    entryId: entry.id,
-    kind,
-    detail: `entry ${entry.seq} of chain ${entry.chain} ${what}`,
-  };
+  const { chain, seq, id } = entry;
+  return { chain, position: seq, entryId: id, kind, detail: `entry ${seq} of chain ${chain} ${what}` };
 }
 
 /** Names a run of missing entries. */

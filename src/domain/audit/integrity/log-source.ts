@@ -1,5 +1,5 @@
 import type { ChainRef } from '../entry/chain.js';
-import type { StoredCheckpoint } from '../notes/checkpoint.js';
+import type { StoredCheckpoint, TreeHead } from '../notes/checkpoint.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from '../entry/stored-entry.js';
 import type { MapContent, MapKey } from '../tree/stored-map-nodes.js';
 import type { OrganizationHead } from '../tree/organization-map.js';
@@ -25,28 +25,21 @@ export interface ShownKey {
 }
 
 /** How far a tree has been integrated. */
-export interface ShownTree {
+export interface ShownTree extends TreeHead {
   /** An organization's id, or `platform`. */
   readonly tree: string;
-  readonly size: number;
-  /** Base64. */
-  readonly root: string;
 }
 
-/** Where a sweep ended a chain: the first survivor goes on from here. */
-export interface CutPointRow {
-  readonly organizationId: string;
-  readonly chain: string;
-  readonly seq: number;
-  readonly hash: string;
-  /** Entries of the chain that are gone for good in this organization, by this sweep and those before it. */
+/** Where a retention run ended a chain: the first survivor goes on from here. */
+export interface CutPointRow extends StoredLeaf {
+  /** Entries of the chain that are gone for good in this organization, by this retention run and those before it. */
   readonly count: number;
   readonly sweepEntryId: string;
-  /** By which whoever swept signed what that entry says. */
+  /** The signature of that entry. */
   readonly note: string | null;
-  /** What the sweep's entry says that it rests on; roots in base64. Believed only once that entry was found sound. */
-  readonly checkpoint: { readonly size: number; readonly root: string; readonly platformSize: number; readonly platformRoot: string };
-  /** Whether the sweep has ended: until then, what it cut off may still be there. */
+  /** What the retention run's entry says that it rests on; roots in base64. Believed only once that entry was found sound. */
+  readonly checkpoint: TreeHead & { readonly platformSize: number; readonly platformRoot: string };
+  /** Whether the retention run has ended: until then, what it cut off may still be there. */
   readonly isDone: boolean;
 }
 
@@ -60,11 +53,8 @@ export interface CheckpointTime {
 }
 
 /** What an anchor says is the newest checkpoint that it has of the platform's tree. */
-export interface ShownAnchor {
+export interface ShownAnchor extends TreeHead {
   readonly name: string;
-  readonly size: number;
-  /** Base64. */
-  readonly root: string;
   readonly note: string;
 }
 
@@ -87,7 +77,7 @@ export interface LogHeader {
   readonly trees: readonly ShownTree[];
   /** Of every chain that was cut, the last one. */
   readonly cutPoints: readonly CutPointRow[];
-  /** Of each sweep whose row cannot be read in all that it should say, its organization. */
+  /** Of each retention run whose row cannot be read in all that it should say, its organization. */
   readonly unreadable?: readonly string[];
   /** Every organization that has a chain, a tree or something in the queue, or was asked for by name, sorted. */
   readonly organizations: readonly string[];
@@ -119,10 +109,7 @@ export interface LeafRun {
   readonly leaves: readonly Pick<StoredLeaf, 'chain' | 'seq' | 'hash'>[];
 }
 
-/**
- * A log with its trees, as it stood at one moment. What streams comes in batches. Entries and heads are ordered by organization,
- * chain (both by code point) and position.
- */
+/** A log with its trees at one moment, in batches. Entries and heads come by organization, chain (both by code point) and position. */
 export interface LogSource {
   /** Whether it shows every organization: only then can the map be computed anew, and both halves of a transfer be asked for. */
   readonly whole: boolean;
@@ -141,13 +128,13 @@ export interface LogSource {
   checkpoints(tree: string): AsyncIterable<readonly StoredCheckpoint[]>;
   /** Of all trees that are shown, by the size of the platform's tree, rising. */
   checkpointTimes(): AsyncIterable<readonly CheckpointTime[]>;
-  /** By which whoever erased signed what these entries of erasures say, by the entries' ids, as far as they are there. */
+  /** Signatures of these entries of erasures, by the entries' ids, as far as they are there. */
   erasureNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Every node of the map before those below it and left before right; leaves by the place that their organization should have. */
   mapNodes(): AsyncIterable<readonly ShownMapNode[]>;
   /** Of one organization; undefined while it is not in the map. */
   mapHead(organizationId: string): Promise<OrganizationHead | undefined>;
-  /** Payloads of the installation's recoveries, for whoever is not shown the chain that they stand in. */
+  /** Payloads of the installation's recoveries, for a verification that does not read their chain. */
   recoveries(): Promise<readonly string[]>;
   mapContents(keys: readonly MapKey[]): Promise<readonly MapContent[]>;
 }

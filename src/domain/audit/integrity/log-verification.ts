@@ -1,23 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '../../json.js';
-import { type Findings, findingInTree } from './findings.js';
+import { findingInTree, Findings } from './findings.js';
 import { organizationChain, PLATFORM_ORGANIZATION } from '../entry/chain.js';
 import { PLATFORM_TREE } from '../notes/checkpoint.js';
 import type { EntryRange, LogHeader, LogSource, ShownAnchor, CutPointRow } from './log-source.js';
 import { addMultisets, EMPTY_MULTISET, isSameMultiset, type MultisetDigest } from '../completeness/multiset-hash.js';
 import { hashText, EMPTY_ROOT } from '../tree/rfc6962.js';
-import { verifyEntries, type EntriesFound } from './verify-entries.js';
+import { metadataOf } from '../entry/payload.js';
+import { joinEntries, toEnd, verifyEntries, type EntriesFound, type OrganizationFound } from './verify-entries.js';
 import { announcedIn, againstOwnKey, againstSuccession } from '../notes/verify-key-succession.js';
 import { againstErasures } from './verify-erasures.js';
 import type { MapFound } from '../tree/verify-map.js';
-import { isCutPointIn, metadataOf, toEnd, unmatched, usedAgain } from './verify-transfers.js';
+import { isCutPointIn, unmatched, usedAgain } from './verify-transfers.js';
 import {
-  againstAnnouncedKey, againstKept, againstMapPath, againstSignature, againstWholeMap, checkpointVerifierOf, keptByAnchors, keptByCaller,
+  againstAnnouncedKey, againstKept, againstMapPath, againstSignature, againstWholeMap, keptByAnchors, keptByCaller,
   signingNow, type KeptCheckpoint,
 } from '../tree/verify-platform.js';
+import { CheckpointVerifier } from '../notes/verify-checkpoints.js';
 import { againstPinned } from '../notes/verify-pinned-keys.js';
 import { findUnrecordedCutPoints, type IsAuthorizedCut } from './verify-cut-points.js';
-import { inTurn, joinEntries, type Task, type TaskFound, type TaskRunner } from './verification-tasks.js';
+import { inTurn, type Task, type TaskFound, type TaskRunner } from './verification-tasks.js';
 import type { OrganizationTreeFound, OrganizationTreeOrder, PlatformFound, TreeOrder } from '../tree/verify-tree.js';
 
 /** Organizations whose trees are given to one thread together: what one message costs is then nothing beside the work. */
@@ -31,7 +33,7 @@ export interface LogVerificationOptions {
   readonly anchors?: readonly ShownAnchor[];
   /** Notes of checkpoints from an earlier verification. */
   readonly remembered?: readonly string[];
-  /** Verifier key of whoever verifies: what signs must be this one, or lead back to it. */
+  /** The verifier's own key: the key that signs must be this one, or follow from it. */
   readonly ownKey?: string;
   /** Default: where the caller is, one task after another. */
   readonly runner?: TaskRunner;
@@ -56,27 +58,19 @@ export class LogVerification {
   private readonly kept: readonly KeptCheckpoint[];
   private readonly cutPoints = new Map<string, CutPointRow[]>();
   private done = 0;
-
   private readonly runner: TaskRunner;
 
-  constructor(
-    private readonly source: LogSource,
-    readonly header: LogHeader,
-    private readonly options: LogVerificationOptions,
-  ) {
+  constructor(private readonly source: LogSource, readonly header: LogHeader, private readonly options: LogVerificationOptions) {
     this.runner = options.runner ?? inTurn(source);
     this.kept = [...keptByAnchors(options.anchors ?? []), ...keptByCaller(options.remembered ?? [], header.instance)];
-    for (const cutPoint of header.cutPoints) {
-      const known = this.cutPoints.get(cutPoint.organizationId);
-      if (known) known.push(cutPoint);
-      else this.cutPoints.set(cutPoint.organizationId, [cutPoint]);
-    }
+    for (const one of header.cutPoints) this.cutPoints.set(one.organizationId, [...this.cutPointsOf(one.organizationId), one]);
   }
 
   async readAll(): Promise<LogReading> {
-    const { sumKey, header: { ranges } } = this;
+    const { sumKey, header: { ranges }, source } = this;
+    const map: Task = { kind: 'map', position: Math.max(0, this.treeOrder(PLATFORM_TREE).shown.size - 1) };
     return this.run([
-      ...this.mapTask(), ...this.treeTasks(), { kind: 'platform', order: this.platformOrder() }, { kind: 'queue', sumKey },
+      ...(source.whole ? [map] : []), ...this.treeTasks(), { kind: 'platform', order: this.platformOrder() }, { kind: 'queue', sumKey },
       ...ranges.map((range) => this.entriesTask(range)),
     ]);
   }
@@ -103,7 +97,7 @@ export class LogVerification {
     const { trees, queue, platform } = read;
     const entries = await this.againstTrees(read);
     const named = (event: string) => entries.notable.filter((one) => one.event === event);
-    const verifier = checkpointVerifierOf(header);
+    const verifier = new CheckpointVerifier(header);
     const { counted: rotations, breaks: unvouched } = announcedIn(named('admin.signing_key_rotated'), header.instance);
     breaks.add(unvouched);
     this.againstKeys(breaks);
@@ -111,26 +105,27 @@ export class LogVerification {
     breaks.add(againstPinned({ header, trees: all, ownTree: trees.get(PLATFORM_ORGANIZATION), rotations }, verifier));
     const keys = signingNow(trees.get(PLATFORM_ORGANIZATION), rotations, verifier);
     for (const id of [...entries.organizations.keys()].sort()) {
-      const { breaks: listed, breaksFound, blanks } = entries.organizations.get(id)!;
-      breaks.add(listed, breaksFound);
+      const { findings, blanks } = entries.organizations.get(id)!;
+      breaks.addAll(findings);
       const erasures = named('gdpr.erasure_executed').filter(({ organizationId }) => organizationId === id);
       const notes = await source.erasureNotes(id, erasures.map((one) => one.id));
       breaks.add(againstErasures(blanks, erasures, (one) => verifier.isOrdered('erasure', notes.get(one.id) ?? null, one, keys)));
     }
-    for (const { breaks: listed, breaksFound } of all) breaks.add(listed, breaksFound);
+    for (const { findings } of all) breaks.addAll(findings);
     const isOrdered = onceEach(({ note, organizationId }, recorded) =>
       verifier.isOrdered('sweep', note, { organizationId, ...recorded }, keys));
     breaks.add((header.unreadable ?? []).map((id) => findingInTree(id, 0, 'deleted', 'has a sweep of which the row cannot be read')));
+    const sweeps = named('admin.audit_retention_sweep');
     for (const id of header.organizations) {
       const cutPoints = this.cutPointsOf(id, read.chains);
-      breaks.add(findUnrecordedCutPoints(cutPoints, trees.get(id), named('admin.audit_retention_sweep'), platform, isOrdered));
+      breaks.add(findUnrecordedCutPoints(cutPoints, { tree: trees.get(id), sweeps, platform, isOrdered }));
     }
     const recoveries = await this.recoveries(entries);
     breaks.add(againstSignature(platform));
     for (const tree of all) breaks.add(againstKept(tree, this.kept, verifier, recoveries));
     breaks.add(againstAnnouncedKey(all, trees.get(PLATFORM_ORGANIZATION), rotations, verifier));
     if (read.map) {
-      breaks.add(read.map.breaks, read.map.breaksFound);
+      breaks.addAll(read.map.findings);
       breaks.add(againstWholeMap(read.map, platform, trees));
     } else for (const id of header.organizations) breaks.add(await againstMapPath(source, platform, id, trees.get(id)));
     if (source.whole) breaks.add(unmatched(entries.transfers, header.cutPoints));
@@ -158,14 +153,12 @@ export class LogVerification {
     return kept.length === 0 ? [] : (await source.recoveries()).map(metadataOf);
   }
 
-  /**
-   * Reads those organizations again, sorted, of which chains and tree do not hold the same, and those in which something is left below
-   * a cut, which no sum holds.
-   */
+  /** Reads organizations again, sorted, whose chains and tree differ, and those with entries left below a cut, which no sum holds. */
   private async againstTrees({ entries, trees, queue, chains }: LogReading): Promise<EntriesFound> {
     const { source, sumKey } = this;
     const ids = new Set([...entries.organizations.keys(), ...trees.keys(), ...queue.keys()]);
     const again: EntriesFound[] = [];
+    const organizations = new Map<string, OrganizationFound>(entries.organizations);
     for (const id of [...ids].sort()) {
       const { sum: written = EMPTY_MULTISET, leftovers = 0 } = entries.organizations.get(id) ?? {};
       const known = addMultisets(trees.get(id)?.sum ?? EMPTY_MULTISET, queue.get(id) ?? EMPTY_MULTISET);
@@ -174,16 +167,13 @@ export class LogVerification {
       const range = { organizations: [id], ...(chains ? { chains } : {}) };
       const order = { sumKey, cutPoints: this.cutPointsOf(id, chains) };
       const found = await toEnd(verifyEntries(source.read(range), order, source.sorted(id, chains)));
-      const one = found.organizations.get(id);
-      if (!isSame && one?.breaksFound === 0) {
-        one.breaks.push(findingInTree(id, 0, 'tree_mismatch', 'and the chains of its organization do not hold the same entries'));
-        one.breaksFound++;
-      }
       again.push(found);
+      for (const [organizationId, one] of found.organizations) organizations.set(organizationId, one);
+      const one = found.organizations.get(id);
+      if (isSame || one?.findings.found !== 0) continue;
+      const differs = findingInTree(id, 0, 'tree_mismatch', 'and the chains of its organization do not hold the same entries');
+      organizations.set(id, { ...one, findings: { listed: [differs], found: 1 } });
     }
-    if (again.length === 0) return entries;
-    const organizations = new Map(entries.organizations);
-    for (const found of again) for (const [id, one] of found.organizations) organizations.set(id, one);
     const isAgain = (id: string) => again.some((found) => found.organizations.has(id));
     return {
       ...entries,
@@ -209,10 +199,6 @@ export class LogVerification {
       platform: of('platform')[0]?.found ?? NO_PLATFORM,
       ...(map ? { map: map.found } : {}),
     };
-  }
-
-  private mapTask(): Task[] {
-    return this.source.whole ? [{ kind: 'map', position: Math.max(0, this.treeOrder(PLATFORM_TREE).shown.size - 1) }] : [];
   }
 
   private entriesTask(range: EntryRange): Task {
@@ -262,7 +248,7 @@ export class LogVerification {
   }
 }
 
-/** One entry of a sweep tells of up to a thousand cut points, and one note is of all of them. */
+/** One entry of a retention run has up to a thousand cut points, and one note signs all of them. */
 function onceEach(isOrdered: IsAuthorizedCut): IsAuthorizedCut {
   const known = new Map<string, boolean>();
   return (cutPoint, recorded) => {
@@ -273,4 +259,4 @@ function onceEach(isOrdered: IsAuthorizedCut): IsAuthorizedCut {
   };
 }
 
-const NO_PLATFORM: PlatformFound = { tree: PLATFORM_TREE, size: 0, roots: new Map(), times: new Map(), breaks: [], breaksFound: 0 };
+const NO_PLATFORM: PlatformFound = { tree: PLATFORM_TREE, size: 0, roots: new Map(), times: new Map(), findings: new Findings() };

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue, UNREADABLE } from '../..
 import type { CutPointRow } from './log-source.js';
 import { canonical } from '../entry/jcs.js';
 
-// What rows show to a verification. Whoever owns the database can put anything there that its columns take, or widen these: so nothing
-// is taken for what it should be. What cannot be read becomes a value that no entry has, by which its row is found; nothing here throws.
+// Reads rows of a verification. The owner of the database can put anything there. A malformed value becomes one that no entry has, by which
+// its row is found; nothing here throws.
 
 /** A lone surrogate or a NUL: no text column of the database holds either. */
 const IN_NO_TEXT = /[\uD800-\uDFFF\0]/u;
@@ -20,7 +20,7 @@ export function decodeJson(value: JsonValue): string | null {
   return value === null ? null : canonical(value);
 }
 
-/** A text that people may be told; of anything else, and of what no text column holds, its JSON. */
+/** The text itself; for anything else, and for a text that no column holds, its JSON. */
 export function decodeText(value: JsonValue | undefined): string {
   return isText(value) ? value : canonical(value);
 }
@@ -38,10 +38,10 @@ export function writableObject(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [isText(name) ? name : UNREADABLE, writable(inner)]));
 }
 
-/** Where one chain was cut, as the row of a sweep has it. */
+/** Where one chain was cut, as the row of a retention run has it. */
 export type DecodedCutPoint = Pick<CutPointRow, 'chain' | 'seq' | 'hash' | 'count'> & { readonly sweepEntryId?: string };
 
-/** What a row says of a sweep. */
+/** What a row says of a retention run. */
 export interface DecodedRetentionRun {
   readonly cuts: readonly DecodedCutPoint[];
   readonly checkpoint: CutPointRow['checkpoint'] & JsonObject;
@@ -61,12 +61,12 @@ export function decodeRetentionRun(
   return { ...read, checkpoint: read.checkpoint ?? NOWHERE, isReadable };
 }
 
-/** Those of a sweep's notes that are texts. */
+/** Those of a retention run's notes that are texts. */
 export function decodeNotes(value: unknown): Record<string, string> {
   return isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter((one): one is [string, string] => isText(one[1]))) : {};
 }
 
-/** The note of a sweep's entry, where there is one. */
+/** The note of a retention run's entry, where there is one. */
 export function noteIn(notes: DecodedRetentionRun['notes'], entryId: string): string | null {
   return Object.hasOwn(notes, entryId) ? notes[entryId]! : null;
 }
@@ -81,7 +81,8 @@ function belowOf(value: unknown): DecodedRetentionRun['checkpoint'] | undefined 
     ? { ...value, size, root, platformSize, platformRoot } : undefined;
 }
 
-function isCut(value: unknown): value is DecodedCutPoint {
+/** Whether a value names where a chain was cut, as rows and entries of retention runs do. */
+export function isCut(value: unknown): value is DecodedCutPoint {
   if (!isJsonObject(value)) return false;
   const { chain, seq, hash, count, sweepEntryId } = value;
   return isText(chain) && isCount(seq) && isText(hash) && isCount(count) && (sweepEntryId === undefined || isText(sweepEntryId));
@@ -92,6 +93,6 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string' && !IN_NO_TEXT.test(value);
 }
 
-function isCount(value: unknown): value is number {
+export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

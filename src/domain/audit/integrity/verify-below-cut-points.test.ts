@@ -5,8 +5,7 @@ import { agentChain } from '../entry/chain.js';
 import type { RecordedEvent, Stamp } from '../entry/prepare-entry.js';
 import { entryHash, preimage } from '../entry/entry-hash.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
-import { verifyEntries } from './verify-entries.js';
-import { toEnd } from './verify-transfers.js';
+import { toEnd, verifyEntries } from './verify-entries.js';
 
 const stamp = (n: number): Stamp => ({ id: `audit_${n}`, timestamp: new Date(Date.UTC(2026, 10, 21, 10, 0, n)), actorId: 'root' });
 
@@ -43,7 +42,7 @@ interface State {
   readonly change?: (left: StoredEntry[]) => StoredEntry[];
 }
 
-/** What is found in the organization where the chain begins, of a sweep that has come so far. */
+/** What is found in the organization where the chain begins, of a retention run that has come so far. */
 async function found({ comparesLeaves = false, ...state }: State): Promise<string[]> {
   const { cut, isDone } = state;
   const log = swept(state);
@@ -55,7 +54,7 @@ async function found({ comparesLeaves = false, ...state }: State): Promise<strin
   expect(pass.entries).toBe(POSITIONS.filter((seq) => seq > cut).length);
   const isLeft = ({ organizationId, seq }: StoredEntry) => organizationId === 'org_a' && seq <= cut;
   expect(one.leftovers).toBe(isDone ? 0 : log.entries.filter(isLeft).length);
-  return one.breaks.map(({ kind, position }) => `${kind} ${position}`);
+  return one.findings.listed.map(({ kind, position }) => `${kind} ${position}`);
 }
 
 function swept({ cut, from, isDone = false, change = (left) => left }: State): MemoryLog {

@@ -1,21 +1,17 @@
 import { findingAt, type Finding } from './findings.js';
-import type { ChainRef } from '../entry/chain.js';
 import type { StoredEntry, StoredLeaf } from '../entry/stored-entry.js';
 import { endLinks, nextPosition, startChain, type ChainState } from './verify-chain.js';
 
 /** Where a chain goes on from: what stands up to there is not read, or gone. */
-export interface KnownCutPoint extends ChainRef {
-  readonly seq: number;
-  readonly hash: string;
+export interface KnownCutPoint extends StoredLeaf {
   /** Whether nothing may stand there any more. */
   readonly isDone: boolean;
 }
 
 /**
- * What stands below a chain's cut. Once its sweep is done nothing may; until then no more than what the sweep has not deleted yet. It
- * deletes a chain's oldest entries first: what is left are the last ones up to the cut, each as sound as any entry, each the one
- * before the next, and the last one that of the cut. Blanked values among them are not asked for: the erasure that lists them may have
- * been swept along, and gone first.
+ * Entries below a chain's cut. Once the run is done there may be none; until then those that it has not deleted yet, oldest first: the
+ * last ones up to the cut, each as sound as any entry, linked, and ending with that of the cut. Blanks among them are not checked: the
+ * erasure that lists them may have been swept first.
  */
 export class EntriesBelowCutPoint {
   count = 0;

@@ -1,7 +1,6 @@
-import type { JsonObject } from '../../json.js';
 import { findingAt, missingEntries, type Finding } from './findings.js';
 import { isAgentChain, organizationChain, type ChainRef } from '../entry/chain.js';
-import { checkEntry, type CheckedEntry, type SaidOfEntry } from '../entry/check-entry.js';
+import { checkEntry, type CheckedEntry, type EntryContent } from '../entry/check-entry.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from '../entry/stored-entry.js';
 
 /** A value that is gone: an erasure entry must list its entry's hash, its digest and where it stands. */
@@ -20,15 +19,7 @@ export interface Transfer {
   readonly hash: string;
 }
 
-/** What is wrong with an `agent.transferred` entry that is neither half of a transfer, as the end of a sentence. */
-export const NO_TRANSFER = 'is a transfer neither in nor out: no server writes that';
-export const REGISTERED_BEFORE = 'registers an agent that has entries already';
-
-export function isTransfer({ direction }: JsonObject): boolean {
-  return direction === 'in' || direction === 'out';
-}
-
-/** What is remembered of a chain while its entries stream by: as much for ten entries as for ten million. */
+/** The state of a chain while its entries stream by: as much for ten entries as for ten million. */
 export interface ChainState {
   readonly ref: ChainRef;
   readonly breaks: Finding[];
@@ -50,7 +41,7 @@ export interface ChainState {
   readonly strangers: { entry: StoredEntry; leafHash: string }[];
 }
 
-/** Above this many mismatches in one chain nobody needs to be told which of them is a swap. */
+/** Above this many mismatches in one chain swaps are not named. */
 const MAX_STRANGERS = 1_000;
 
 /** @param cut point where retention cut the chain: its survivors go on from there */
@@ -63,13 +54,10 @@ export function startChain(
   };
 }
 
-/**
- * Takes what chain and tree hold at one position, in ascending order; one of the two may be missing there. Gives the payload of an
- * entry in which nothing is wrong.
- */
+/** Takes entry and leaf of one position, in ascending order; one may be missing. Gives the content of an entry without a finding. */
 export function nextPosition(
   state: ChainState, entry: StoredEntry | undefined, leaf: StoredLeaf | undefined,
-): SaidOfEntry | undefined {
+): EntryContent | undefined {
   const { chain } = state.ref;
   if (leaf) {
     if (leaf.seq <= state.leafSeq) {
@@ -81,7 +69,8 @@ export function nextPosition(
   if (!entry) return undefined;
   state.entries++;
   const before = state.breaks.length;
-  const sequel = isSequel(state, entry);
+  // A transfer may leave a gap, and names the hash that it continues.
+  const sequel = entry.seq === state.seq + 1;
   const checked = checkEntry(entry, sequel ? state.hash : undefined);
   for (const { kind, what } of checked.findings) state.breaks.push(findingAt(entry, kind, says(kind, what)));
   const taken = checkOrder(state, entry, checked);
@@ -127,11 +116,6 @@ function says(kind: Finding['kind'], what: string): string {
   return kind === 'edited' ? `was changed after it was written: ${what}` : `has a changed column: ${what}`;
 }
 
-/** Whether an entry stands right behind the one before it. A transfer may leave a gap, and names the hash that it continues. */
-function isSequel(state: ChainState, entry: StoredEntry): boolean {
-  return entry.seq === state.seq + 1;
-}
-
 /** Whether the entry stands at a position that another one has taken, which then counts as the chain's. */
 function checkOrder(state: ChainState, entry: StoredEntry, { payload }: CheckedEntry): boolean {
   const { ref, seq: lastSeq } = state;
@@ -143,9 +127,13 @@ function checkOrder(state: ChainState, entry: StoredEntry, { payload }: CheckedE
     return true;
   }
   const transfer = payload?.event === 'agent.transferred' ? payload.metadata : undefined;
-  if (transfer && !isTransfer(transfer)) state.breaks.push(findingAt(entry, 'inserted', NO_TRANSFER));
+  if (transfer && transfer['direction'] !== 'in' && transfer['direction'] !== 'out') {
+    state.breaks.push(findingAt(entry, 'inserted', 'is a transfer neither in nor out: no server writes that'));
+  }
   const arrives = transfer?.['direction'] === 'in' && (state.last === undefined || state.lastLeft);
-  if (payload?.event === 'agent.registered' && entry.seq > 1) state.breaks.push(findingAt(entry, 'inserted', REGISTERED_BEFORE));
+  if (payload?.event === 'agent.registered' && entry.seq > 1) {
+    state.breaks.push(findingAt(entry, 'inserted', 'registers an agent that has entries already'));
+  }
   if (arrives) {
     const { fromSeq, fromHash } = transfer;
     if (fromSeq !== entry.seq - 1 || fromHash !== entry.prevHash) {
@@ -185,10 +173,9 @@ function remember(state: ChainState, entry: StoredEntry, { payload, blanks }: Ch
   state.last = entry;
   state.seq = seq;
   state.hash = hash;
-  state.lastBroken = broken || (state.strangers.length > 0 && state.strangers.at(-1)?.entry === entry);
   state.lastLeft = false;
-  if (!payload || state.lastBroken) return;
-  if (payload.event !== 'agent.transferred') return;
+  state.lastBroken = broken || state.strangers.at(-1)?.entry === entry;
+  if (state.lastBroken || payload?.event !== 'agent.transferred') return;
   const { direction } = payload.metadata;
   state.lastLeft = direction === 'out';
   const ref = { organizationId: entry.organizationId, chain, seq, id };

@@ -6,20 +6,24 @@ import { listsCutPoint, type SignedStatement } from '../notes/authorization-note
 import type { Notable } from './verify-entries.js';
 import type { OrganizationTreeFound, PlatformFound } from '../tree/verify-tree.js';
 
-/** Whether the key that signs now has signed the sweep's entry. */
+/** Whether the key that signs now has signed the retention run's entry. */
 export type IsAuthorizedCut = (cutPoint: CutPointRow, recorded: SignedStatement) => boolean;
 
+interface ReadOfCuts {
+  readonly tree: OrganizationTreeFound | undefined;
+  readonly sweeps: readonly Notable[];
+  readonly platform: PlatformFound;
+  readonly isOrdered: IsAuthorizedCut;
+}
+
 /**
- * The first survivor of a cut chain is never believed: the sweep's own entry, found sound, must say where the chain was cut, and rest
- * on a checkpoint that is older than itself and holds everything that went. Whoever may append can append such an entry; what it says must
- * be signed.
+ * The first survivor of a cut chain is never believed: a sound and signed entry of the run must name the cut, and rest on a checkpoint
+ * that is older than itself and holds everything that went. Anybody who may append can append such an entry.
  */
-export function* findUnrecordedCutPoints(
-  cutPoints: readonly CutPointRow[], tree: OrganizationTreeFound | undefined, sweeps: readonly Notable[], platform: PlatformFound,
-  isOrdered: IsAuthorizedCut,
-): Generator<Finding> {
+export function* findUnrecordedCutPoints(cutPoints: readonly CutPointRow[], read: ReadOfCuts): Generator<Finding> {
+  const { tree } = read;
   for (const cutPoint of cutPoints) {
-    const wrong = wrongWith(cutPoint, tree, sweeps, platform, isOrdered);
+    const wrong = wrongWith(cutPoint, read);
     if (wrong !== undefined) yield missingEntries(cutPoint.chain, 1, cutPoint.seq, 'deleted', wrong);
   }
   if (!tree || cutPoints.length === 0) return;
@@ -33,10 +37,7 @@ export function* findUnrecordedCutPoints(
   }
 }
 
-function wrongWith(
-  cutPoint: CutPointRow, tree: OrganizationTreeFound | undefined, sweeps: readonly Notable[], platform: PlatformFound,
-  isOrdered: IsAuthorizedCut,
-): string | undefined {
+function wrongWith(cutPoint: CutPointRow, { tree, sweeps, platform, isOrdered }: ReadOfCuts): string | undefined {
   const { organizationId, chain, hash, sweepEntryId, checkpoint } = cutPoint;
   const sweep = sweeps.find((one) => one.id === sweepEntryId && one.organizationId === organizationId);
   if (sweep?.chain !== organizationChain(organizationId).chain) return 'they were cut off, and no entry of a sweep accounts for it';

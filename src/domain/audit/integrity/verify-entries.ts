@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../json.js';
-import { MAX_FINDINGS, type Finding } from './findings.js';
+import { BatchReader } from './batch-reader.js';
+import { type FindingList, Findings } from './findings.js';
 import type { ChainRef } from '../entry/chain.js';
 import type { EntryStreams, CutPointRow } from './log-source.js';
 import { contentDigest } from '../entry/entry-hash.js';
-import { MultisetHash, LeafHasher, type MultisetDigest } from '../completeness/multiset-hash.js';
+import { addMultisets, LeafHasher, MultisetHash, type MultisetDigest } from '../completeness/multiset-hash.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from '../entry/stored-entry.js';
 import { endChain, nextPosition, startChain, type Blank, type ChainState, type Transfer } from './verify-chain.js';
 import { EntriesBelowCutPoint, type KnownCutPoint } from './verify-below-cut-points.js';
@@ -16,16 +17,10 @@ export interface EntriesOrder {
   readonly cutPoints: readonly CutPointRow[];
 }
 
-/** An entry that says something about the log itself, and in which nothing was found wrong. */
-export interface Notable {
-  readonly organizationId: string;
-  readonly chain: string;
-  readonly seq: number;
-  readonly id: string;
-  readonly hash: string;
-  readonly event: string;
+/** A sound entry about the log itself. */
+export interface Notable extends StoredLeaf, Pick<StoredEntry, 'id' | 'event'> {
   readonly metadata: JsonObject;
-  /** Digest of all of it: whoever orders something by it signs that. */
+  /** Digest of the whole entry, which is signed. */
   readonly content: string;
 }
 
@@ -41,166 +36,162 @@ export interface EntriesFound {
 }
 
 export interface OrganizationFound {
-  sum: MultisetDigest;
-  /** At most `MAX_BREAKS`; `breaksFound` counts all. */
-  readonly breaks: Finding[];
-  breaksFound: number;
+  readonly sum: MultisetDigest;
+  readonly findings: FindingList;
   /** Blanked values, by entry hash, digest and that of their place. */
-  readonly blanks: Map<string, Blank['entry']>;
-  /** Entries below a cut that its sweep may not have deleted yet. */
-  leftovers: number;
+  readonly blanks: ReadonlyMap<string, Blank['entry']>;
+  /** Entries below a cut that its retention run may not have deleted yet. */
+  readonly leftovers: number;
 }
 
 const ENTRIES_PER_REPORT = 5_000;
 
-interface Pass {
-  chains: number;
-  entries: number;
-  readonly organizations: Map<string, OrganizationFound & { readonly keyed: MultisetHash }>;
-  readonly transfers: Transfer[];
-  readonly notable: Notable[];
-}
-
 /**
- * Reads the chains of a range: each entry's hash, columns and disclosures, each chain's order, links and end. With `leaves` (in the
- * same order as the entries) each position is compared with the tree's, too; without, a sum tells whether all are the same. Chains go
- * on from where sweeps have cut them. Memory is bounded by what was erased, not by what was written.
- * Yields how many entries were read since the last time.
+ * Reads the chains of a range: each entry's hash, columns and disclosures, each chain's order, links and end, from its cut point on. With
+ * `sorted` leaves each position is compared with the tree, too; without, a sum shows whether both are the same. Memory is bounded by what
+ * was erased. Yields how many entries were read since the last time.
  */
 export async function* verifyEntries(
-  streams: EntryStreams,
-  { sumKey, cutPoints }: EntriesOrder,
-  leaves?: AsyncIterable<readonly StoredLeaf[]>,
+  streams: EntryStreams, { sumKey, cutPoints }: EntriesOrder, sorted?: AsyncIterable<readonly StoredLeaf[]>,
 ): AsyncGenerator<number, EntriesFound, void> {
-  const pass: Pass = { chains: 0, entries: 0, organizations: new Map(), transfers: [], notable: [] };
-  const hasher = new LeafHasher(sumKey);
-  const readers = [reader(streams.heads), reader(streams.entries), reader(leaves ?? none<StoredLeaf>())] as const;
-  const cut = reader(none<KnownCutPoint>([...cutPoints].sort(byChain)));
+  const pass = new EntriesPass(sumKey, sorted !== undefined);
+  const [heads, entries] = [new BatchReader(streams.heads), new BatchReader(streams.entries)];
+  const leaves = new BatchReader(sorted ?? inOneBatch<StoredLeaf>([]));
+  const cuts = new BatchReader(inOneBatch<KnownCutPoint>([...cutPoints].sort(byChain)));
   let reported = 0;
   for (;;) {
-    const report = await nextChain(pass, readers, cut, leaves !== undefined, (entry) => {
-      hasher.take(entry);
-      hasher.addTo(pass.organizations.get(entry.organizationId)!.keyed);
-    });
-    if (report === undefined) break;
-    for await (const entries of report) {
-      if (entries - reported < ENTRIES_PER_REPORT) continue;
-      yield entries - reported;
-      reported = entries;
+    const ref = first(await heads.peek(), await entries.peek(), await leaves.peek(), await cuts.peek());
+    if (!ref) break;
+    const head = ofChain(ref, heads.ready) && heads.take();
+    pass.begin(ref, ofChain(ref, cuts.ready) && cuts.take());
+    for (let n = 1; ; n++) {
+      const entry = ofChain(ref, entries.ready ?? (await entries.peek()));
+      const leaf = ofChain(ref, leaves.ready ?? (await leaves.peek()));
+      if (!entry && !leaf) break;
+      const seq = Math.min(entry?.seq ?? Infinity, leaf?.seq ?? Infinity);
+      pass.next(seq, entry?.seq === seq ? entries.take() : undefined, leaf?.seq === seq ? leaves.take() : undefined);
+      if (n % ENTRIES_PER_REPORT > 0) continue;
+      pass.settle();
+      yield pass.entries - reported;
+      reported = pass.entries;
     }
+    pass.end(head);
+    if (pass.entries - reported < ENTRIES_PER_REPORT) continue;
+    yield pass.entries - reported;
+    reported = pass.entries;
   }
   yield pass.entries - reported;
-  const { chains, entries, transfers, notable } = pass;
-  const organizations = new Map([...pass.organizations].map(([id, { keyed, ...one }]) => [id, { ...one, sum: keyed.summed }]));
-  return { chains, entries, organizations, transfers, notable };
+  return pass.found();
 }
 
-type Readers = readonly [Reader<StoredHead>, Reader<StoredEntry>, Reader<StoredLeaf>];
-
-/** The next chain of any stream; yields the number of entries so far, from time to time. Undefined at the end. */
-async function nextChain(
-  pass: Pass, [heads, entries, leaves]: Readers, cuts: Reader<KnownCutPoint>, comparesLeaves: boolean, seen: (entry: StoredEntry) => void,
-): Promise<AsyncIterable<number> | undefined> {
-  const ref = first(await heads.peek(), await entries.peek(), await leaves.peek(), await cuts.peek());
-  if (!ref) return undefined;
-  const head = same(await heads.peek(), ref) ? heads.take() : undefined;
-  const cutPoint = same(await cuts.peek(), ref) ? cuts.take() : undefined;
-  const state = startChain(ref, comparesLeaves, cutPoint);
-  const left = cutPoint && new EntriesBelowCutPoint(cutPoint, comparesLeaves);
-  const found = foundIn(pass, ref.organizationId);
-  const settled = () => settle(state, left, pass, found);
-  pass.chains++;
-  return (async function* () {
-    let batch = 0;
-    for (;;) {
-      const entry = entries.ready() ?? (await entries.peek());
-      const leaf = leaves.ready() ?? (await leaves.peek());
-      const here = same(entry, ref) ? entry : undefined;
-      const known = same(leaf, ref) ? leaf : undefined;
-      if (!here && !known) break;
-      const seq = Math.min(here?.seq ?? Infinity, known?.seq ?? Infinity);
-      const ours = here?.seq === seq ? (entries.take(), here) : undefined;
-      const theirs = known?.seq === seq ? (leaves.take(), known) : undefined;
-      if (left && seq <= left.cut.seq) left.next(ours, theirs);
-      else next(pass, state, ours, theirs, seen);
-      if (++batch % ENTRIES_PER_REPORT > 0) continue;
-      settled();
-      yield pass.entries;
-    }
-    left?.end();
-    endChain(state, head);
-    settled();
-    found.leftovers += left?.count ?? 0;
-    yield pass.entries;
-  })();
-}
-
-function next(
-  pass: Pass, state: ChainState, entry: StoredEntry | undefined, leaf: StoredLeaf | undefined, seen: (entry: StoredEntry) => void,
-): void {
-  const payload = nextPosition(state, entry, leaf);
-  if (!entry) return;
-  pass.entries++;
-  seen(entry);
-  if (payload === undefined || !NOTABLE.has(payload.event)) return;
-  const { organizationId, chain, seq, id, hash, event } = entry;
-  pass.notable.push({ organizationId, chain, seq, id, hash, event, metadata: payload.metadata, content: contentDigest(entry) });
-}
-
-function foundIn(pass: Pass, organizationId: string): OrganizationFound {
-  let found = pass.organizations.get(organizationId);
-  if (!found) {
-    const keyed = new MultisetHash();
-    found = { keyed, sum: keyed.summed, breaks: [], breaksFound: 0, blanks: new Map(), leftovers: 0 };
-    pass.organizations.set(organizationId, found);
+/** Runs a pass to its end. */
+export async function toEnd(
+  pass: AsyncGenerator<number, EntriesFound, void>, onEntries?: (entries: number) => void,
+): Promise<EntriesFound> {
+  for (;;) {
+    const step = await pass.next();
+    if (step.done) return step.value;
+    onEntries?.(step.value);
   }
-  return found;
 }
 
-/** Moves what a chain asks for, or offers, to its organization. */
-function settle(state: ChainState, left: EntriesBelowCutPoint | undefined, pass: Pass, found: OrganizationFound): void {
-  const breaks = [...(left?.takeBreaks() ?? []), ...state.breaks.splice(0)];
-  found.breaksFound += breaks.length;
-  found.breaks.push(...breaks.slice(0, MAX_FINDINGS - found.breaks.length));
-  for (const { entry, what } of state.blanks.splice(0)) found.blanks.set(`${entry.hash} ${what}`, entry);
-  pass.transfers.push(...state.transfers.splice(0));
-}
-
-interface Reader<T> {
-  /** The next item if it has been read already. */
-  ready(): T | undefined;
-  /** The next item, reading on if need be; undefined at the end. */
-  peek(): Promise<T | undefined>;
-  take(): T | undefined;
-}
-
-function reader<T>(batches: AsyncIterable<readonly T[]>): Reader<T> {
-  const iterator = batches[Symbol.asyncIterator]();
-  let batch: readonly T[] = [];
-  let at = 0;
-  let ended = false;
+/** Joins what was found in parts of the log. */
+export function joinEntries(parts: readonly EntriesFound[]): EntriesFound {
+  const organizations = new Map<string, OrganizationFound>();
+  for (const [id, one] of parts.flatMap((part) => [...part.organizations])) {
+    const known = organizations.get(id);
+    organizations.set(id, known ? joined(known, one) : one);
+  }
   return {
-    ready: () => batch[at],
-    async peek() {
-      while (at >= batch.length && !ended) {
-        const read = await iterator.next();
-        ended = read.done === true;
-        batch = read.done ? [] : read.value;
-        at = 0;
-      }
-      return batch[at];
-    },
-    take: () => batch[at++],
+    chains: parts.reduce((sum, part) => sum + part.chains, 0),
+    entries: parts.reduce((sum, part) => sum + part.entries, 0),
+    organizations,
+    transfers: parts.flatMap((part) => part.transfers),
+    notable: parts.flatMap((part) => part.notable),
   };
 }
 
-async function* none<T>(items: readonly T[] = []): AsyncGenerator<readonly T[]> {
+function joined(one: OrganizationFound, other: OrganizationFound): OrganizationFound {
+  const findings = new Findings();
+  for (const some of [one.findings, other.findings]) findings.addAll(some);
+  return {
+    sum: addMultisets(one.sum, other.sum), findings, blanks: new Map([...one.blanks, ...other.blanks]),
+    leftovers: one.leftovers + other.leftovers,
+  };
+}
+
+/** The findings in an organization so far. */
+class OrganizationPass {
+  readonly keyed = new MultisetHash();
+  readonly findings = new Findings();
+  readonly blanks = new Map<string, Blank['entry']>();
+  leftovers = 0;
+}
+
+class EntriesPass {
+  entries = 0;
+  private chains = 0;
+  private readonly organizations = new Map<string, OrganizationPass>();
+  private readonly transfers: Transfer[] = [];
+  private readonly notable: Notable[] = [];
+  private readonly hasher: LeafHasher;
+  private state!: ChainState;
+  private below: EntriesBelowCutPoint | undefined;
+  private organization!: OrganizationPass;
+
+  constructor(sumKey: Uint8Array, private readonly comparesLeaves: boolean) {
+    this.hasher = new LeafHasher(sumKey);
+  }
+
+  begin(ref: ChainRef, cutPoint: KnownCutPoint | undefined): void {
+    this.chains++;
+    this.state = startChain(ref, this.comparesLeaves, cutPoint);
+    this.below = cutPoint && new EntriesBelowCutPoint(cutPoint, this.comparesLeaves);
+    this.organization = this.organizations.get(ref.organizationId) ?? new OrganizationPass();
+    this.organizations.set(ref.organizationId, this.organization);
+  }
+
+  next(seq: number, entry: StoredEntry | undefined, leaf: StoredLeaf | undefined): void {
+    if (this.below && seq <= this.below.cut.seq) return this.below.next(entry, leaf);
+    const payload = nextPosition(this.state, entry, leaf);
+    if (!entry) return;
+    this.entries++;
+    this.hasher.take(entry);
+    this.hasher.addTo(this.organization.keyed);
+    if (payload === undefined || !NOTABLE.has(payload.event)) return;
+    const { organizationId, chain, id, hash, event } = entry;
+    this.notable.push({ organizationId, chain, seq, id, hash, event, metadata: payload.metadata, content: contentDigest(entry) });
+  }
+
+  end(head: StoredHead | undefined): void {
+    this.below?.end();
+    endChain(this.state, head);
+    this.settle();
+    this.organization.leftovers += this.below?.count ?? 0;
+  }
+
+  /** Moves what was found in a chain to its organization. */
+  settle(): void {
+    const { state, below, organization } = this;
+    organization.findings.add([...(below?.takeBreaks() ?? []), ...state.breaks.splice(0)]);
+    for (const { entry, what } of state.blanks.splice(0)) organization.blanks.set(`${entry.hash} ${what}`, entry);
+    this.transfers.push(...state.transfers.splice(0));
+  }
+
+  found(): EntriesFound {
+    const { chains, entries, transfers, notable } = this;
+    const organizations = new Map([...this.organizations].map(([id, { keyed, findings, blanks, leftovers }]) =>
+      [id, { sum: keyed.summed, findings, blanks, leftovers }]));
+    return { chains, entries, organizations, transfers, notable };
+  }
+}
+
+async function* inOneBatch<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
   yield items;
 }
 
 function first(...candidates: (ChainRef | undefined)[]): ChainRef | undefined {
-  let found: ChainRef | undefined;
-  for (const one of candidates) if (one && (!found || byChain(one, found) < 0)) found = one;
+  const [found] = candidates.filter((one) => one !== undefined).sort(byChain);
   return found && { organizationId: found.organizationId, chain: found.chain };
 }
 
@@ -210,6 +201,6 @@ export function byChain(a: ChainRef, b: ChainRef): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-function same(item: ChainRef | undefined, ref: ChainRef): boolean {
-  return item !== undefined && item.chain === ref.chain && item.organizationId === ref.organizationId;
+function ofChain<Item extends ChainRef>(ref: ChainRef, item: Item | undefined): Item | undefined {
+  return item?.chain === ref.chain && item.organizationId === ref.organizationId ? item : undefined;
 }

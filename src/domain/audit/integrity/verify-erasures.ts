@@ -11,11 +11,8 @@ export const UNSIGNED_ERASURE =
 export const UNLISTED_BLANK = 'lost a value that no erasure entry that is signed accounts for as it stands';
 
 /**
- * A value may be gone only where an entry of an erasure, found sound, lists it. Whoever may append can append such an entry; so it
- * counts only if it is signed, and is named where it is not, also while nothing that it lists is blank.
- *
- * @param blanks of one organization
- * @param erasures of the same one
+ * A value may be gone only where a sound entry of an erasure lists it. Anybody who may append can append such an entry, so it counts only
+ * if it is signed, and an unsigned one is named, also while nothing that it lists is blank. Blanks and erasures are of one organization.
  */
 export function* againstErasures(
   blanks: ReadonlyMap<string, Blank['entry']>, erasures: readonly Notable[], isSigned: (erasure: Notable) => boolean,

@@ -2,15 +2,34 @@ import type { JsonObject } from '../../json.js';
 import { type Finding, Findings } from './findings.js';
 import type { StoredCheckpoint } from '../notes/checkpoint.js';
 import type { LogHeader, LogSource } from './log-source.js';
-import type { LogCheckResult, LogCheck } from './log-check.js';
+import { chainKey } from '../entry/chain.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
 import { pinnedAlone, pinnedHeader } from '../notes/verify-pinned-keys.js';
-import { LogVerification, type LogReading, type LogVerificationOptions } from './log-verification.js';
+import { LogVerification, type LogVerificationOptions } from './log-verification.js';
 
 /** Which part of the log is read: everything that the source may show, or some chains of it. */
 export interface Selection {
   readonly organizationId?: string;
   readonly chain?: string;
+}
+
+/**
+ * A check beside the pass that verifies chains: completeness, replay. Given each chain's entries together and in their order, chains in any
+ * order. It leaves to the pass whether entries are what was written, and whether they can be read.
+ */
+export interface LogCheck {
+  /** @returns what to wait for before the next entry, where the check reads something first */
+  entry(entry: StoredEntry): void | Promise<void>;
+  /** After the last entry, within the same reading. */
+  end(): Promise<LogCheckResult>;
+}
+
+export interface LogCheckResult {
+  /** At most as many as an answer shows. */
+  readonly breaks: readonly Finding[];
+  readonly breaksFound: number;
+  /** What it adds to the answer of a verification, under the names there. */
+  readonly members: JsonObject;
 }
 
 export interface VerifyOptions extends LogVerificationOptions {
@@ -39,52 +58,39 @@ export interface LogFound {
 
 /**
  * Verifies a log: each entry, each chain, every organization's tree against its chains and both ways, trees against checkpoints, these
- * against the platform's tree and the map, and that against what anchors have. Chains and trees are read apart, each in the order
- * in which it is stored; a keyed sum says whether both hold the same, and only where it does not is an organization read again, sorted,
- * to name what is wrong.
+ * against the platform's tree and the map, and that against anchors. Chains and trees are read apart, as stored; only where keyed sums
+ * differ is an organization read again, sorted, to name what is wrong.
  */
 export async function verifyLog(source: LogSource, options: VerifyOptions = {}): Promise<LogFound> {
   const { agentId, checks = [] } = options;
-  const run = new LogVerification(source, await headerOf(source, options, source.whole && agentId === undefined), options);
+  const run = new LogVerification(source, await headerOf(source, options), options);
   const [read] = await Promise.all([
     agentId === undefined ? run.readAll() : run.readAgent([agentId]), runChecks(source, run.header, options),
   ]);
-  return foundBy(run, read, checks);
-}
-
-async function headerOf(source: LogSource, { agentId, verifierKeys }: VerifyOptions, isWhole: boolean): Promise<LogHeader> {
-  const header = await source.header(agentId);
-  if (!verifierKeys) return header;
-  return isWhole ? pinnedHeader(header, verifierKeys) : pinnedAlone(header, verifierKeys, agentId);
-}
-
-async function foundBy(run: LogVerification, read: LogReading, checks: readonly LogCheck[]): Promise<LogFound> {
   const breaks = new Findings();
-  const settled = await run.settle(read, breaks);
+  const { uncovered, platform: { newest }, notes } = await run.settle(read, breaks);
   const results: LogCheckResult[] = await Promise.all(checks.map((check) => check.end()));
   for (const { breaks: listed, breaksFound } of results) breaks.add(listed, breaksFound);
   const { entries: { chains, entries } } = read;
   return {
-    chains,
-    entries,
-    breaks: breaks.listed,
-    breaksFound: breaks.found,
-    uncovered: settled.uncovered,
-    instance: run.header.instance,
-    ...(settled.platform.newest ? { checkpoint: settled.platform.newest } : {}),
-    notes: settled.notes,
+    chains, entries, uncovered, notes, breaks: breaks.listed, breaksFound: breaks.found, instance: run.header.instance,
+    ...(newest ? { checkpoint: newest } : {}),
     members: Object.assign({}, ...results.map(({ members }) => members)) as JsonObject,
   };
 }
 
-/**
- * Beside the threads, which leave the caller's with little to do. What a sweep has not deleted yet counts as gone: of an execution that
- * it parts, the end alone may be left.
- */
+async function headerOf(source: LogSource, { agentId, verifierKeys }: VerifyOptions): Promise<LogHeader> {
+  const header = await source.header(agentId);
+  if (!verifierKeys) return header;
+  const isWhole = source.whole && agentId === undefined;
+  return isWhole ? pinnedHeader(header, verifierKeys) : pinnedAlone(header, verifierKeys, agentId);
+}
+
+/** Beside the threads, which leave the caller's with little to do. Entries that a retention run has not deleted yet count as gone. */
 async function runChecks(source: LogSource, { ranges, cutPoints }: LogHeader, { checks = [], agentId }: VerifyOptions): Promise<void> {
   if (checks.length === 0) return;
-  const cutAt = new Map(cutPoints.map(({ organizationId, chain, seq }) => [`${organizationId} ${chain}`, seq]));
-  const isGone = ({ organizationId, chain, seq }: StoredEntry) => seq <= (cutAt.get(`${organizationId} ${chain}`) ?? 0);
+  const cutAt = new Map(cutPoints.map((cutPoint) => [chainKey(cutPoint), cutPoint.seq]));
+  const isGone = (entry: StoredEntry) => entry.seq <= (cutAt.get(chainKey(entry)) ?? 0);
   for (const range of agentId === undefined ? ranges : [{ chains: [agentId] }]) {
     for await (const batch of source.read(range).entries) {
       for (const entry of batch) {

@@ -88,7 +88,7 @@ describe('a transferred agent', () => {
     expect(await kinds(log)).toEqual(new Set(['inserted']));
   });
 
-  it('is told from a chain whose other half is gone, or that claims another place', async () => {
+  it('differs from a chain whose other half is gone, or that claims another place', async () => {
     expect(await kinds(out())).toEqual(new Set(['truncated']));
     expect(await kinds(moved(7))).toContain('inserted');
     const orphan = moved();

@@ -1,9 +1,7 @@
 import type { Finding, FindingKind } from './findings.js';
-import type { JsonObject } from '../../json.js';
 import type { EntryRange, SharedChain, CutPointRow } from './log-source.js';
-import { readPayload } from '../entry/payload.js';
 import type { Transfer } from './verify-chain.js';
-import { byChain, type EntriesFound } from './verify-entries.js';
+import { byChain } from './verify-entries.js';
 
 /** Whether a cut point's chain is read with a range. */
 export function isCutPointIn({ organizationId, chain }: CutPointRow, { from, to, chains, organizations }: EntryRange): boolean {
@@ -44,18 +42,4 @@ export function* usedAgain(
     const detail = `chain ${chain} begins in ${begun.length} organizations, ${begun.join(', ')}: the id of an agent was used again`;
     yield { chain, position: 1, entryId: null, kind: 'inserted', detail };
   }
-}
-
-/** What a pass gives at its end. */
-export async function toEnd(pass: AsyncGenerator<number, EntriesFound, void>): Promise<EntriesFound> {
-  for (;;) {
-    const step = await pass.next();
-    if (step.done) return step.value;
-  }
-}
-
-/** Of a stored payload; nothing of one that cannot be read. */
-export function metadataOf(text: string): JsonObject {
-  const payload = readPayload(text);
-  return typeof payload === 'string' ? {} : payload.metadata;
 }

@@ -15,32 +15,33 @@ const METADATA = { sweepId: 'swp_1', before: '2026-01-01T00:00:00.000Z', chains:
 const TIME = '2026-11-24T00:00:00.000Z';
 const payloadOf = (metadata: JsonObject, more: object = {}) =>
   jcs({ v: 1, id: 'audit_1', event: 'e', actorId: 'system', organizationId: 'org_a', timestamp: TIME, metadata, ...more });
-const told = (metadata: JsonObject, more: object = {}) => statementIn({ payload: payloadOf(metadata, more) });
-const TEXT = authorizationText('sweep', NAME, 'org_a', told(METADATA));
+const recorded = (metadata: JsonObject, more: object = {}) => statementIn({ payload: payloadOf(metadata, more) });
+const TEXT = authorizationText('sweep', NAME, 'org_a', recorded(METADATA));
 
 it('is of the organization, of how many entries are gone, and of all of the entry', () => {
   expect(readCheckpoint(TEXT)).toMatchObject({ origin: 'countersign-test/org_a/sweep', size: 7 });
   const others = [
-    authorizationText('sweep', NAME, 'org_b', told(METADATA)), authorizationText('sweep', 'countersign-other', 'org_a', told(METADATA)),
-    authorizationText('sweep', NAME, 'org_a', told({ ...METADATA, before: '2026-01-02T00:00:00.000Z' })),
-    authorizationText('sweep', NAME, 'org_a', told({ ...METADATA, chains: [...METADATA.chains].reverse() })),
+    authorizationText('sweep', NAME, 'org_b', recorded(METADATA)),
+    authorizationText('sweep', 'countersign-other', 'org_a', recorded(METADATA)),
+    authorizationText('sweep', NAME, 'org_a', recorded({ ...METADATA, before: '2026-01-02T00:00:00.000Z' })),
+    authorizationText('sweep', NAME, 'org_a', recorded({ ...METADATA, chains: [...METADATA.chains].reverse() })),
     ...[{ id: 'audit_2' }, { actorId: 'usr_ada' }, { timestamp: TIME.replace('24', '23') }, { origin: { via: 'rest' } }]
-      .map((more) => authorizationText('sweep', NAME, 'org_a', told(METADATA, more))),
+      .map((more) => authorizationText('sweep', NAME, 'org_a', recorded(METADATA, more))),
     authorizationText('sweep', NAME, 'org_a', statementIn({ agentId: 'agt_1', payload: payloadOf(METADATA) })),
   ];
   for (const text of others) expect(text).not.toBe(TEXT);
-  expect(authorizationText('sweep', NAME, 'org_a', told({ chains: 'none' }))).toMatch(/\/sweep\n0\n/);
+  expect(authorizationText('sweep', NAME, 'org_a', recorded({ chains: 'none' }))).toMatch(/\/sweep\n0\n/);
 });
 
 it('is of how many values are gone, of an erasure', () => {
   const erasure = { erasureId: 'ers_1', erased: [['a'.repeat(64), 'd'], ['b'.repeat(64), 'e']] };
-  const text = authorizationText('erasure', NAME, 'org_a', told(erasure));
+  const text = authorizationText('erasure', NAME, 'org_a', recorded(erasure));
   expect(readCheckpoint(text)).toMatchObject({ origin: 'countersign-test/org_a/erasure', size: 2 });
   for (const other of [{ ...erasure, erasureId: 'ers_2' }, { ...erasure, erased: [...erasure.erased].reverse() }]) {
-    expect(authorizationText('erasure', NAME, 'org_a', told(other))).not.toBe(text);
+    expect(authorizationText('erasure', NAME, 'org_a', recorded(other))).not.toBe(text);
   }
-  expect(authorizationText('erasure', NAME, 'org_a', told({ erased: 'none' }))).toMatch(/\/erasure\n0\n/);
-  expect(authorizationText('sweep', NAME, 'org_a', told(erasure)).split('\n')[2]).toBe(text.split('\n')[2]);
+  expect(authorizationText('erasure', NAME, 'org_a', recorded({ erased: 'none' }))).toMatch(/\/erasure\n0\n/);
+  expect(authorizationText('sweep', NAME, 'org_a', recorded(erasure)).split('\n')[2]).toBe(text.split('\n')[2]);
 });
 
 it('counts when all of the wanted keys have signed it, and for no other text', () => {
@@ -52,7 +53,7 @@ it('counts when all of the wanted keys have signed it, and for no other text', (
   expect(vouchesFor(note, TEXT, [next])).toBe(false);
   expect(vouchesFor(note, TEXT, [key, next])).toBe(false);
   expect(vouchesFor(signNote(TEXT, [KEY, NEXT]), TEXT, [key, next])).toBe(true);
-  expect(vouchesFor(note, authorizationText('sweep', NAME, 'org_b', told(METADATA)), [key])).toBe(false);
+  expect(vouchesFor(note, authorizationText('sweep', NAME, 'org_b', recorded(METADATA)), [key])).toBe(false);
   expect(vouchesFor(null, TEXT, [key])).toBe(false);
   expect(vouchesFor(note.slice(0, -10), TEXT, [key])).toBe(false);
 });
@@ -62,14 +63,14 @@ it('is signed again by another key when the first has signed it, and it is a swe
   const origin = authorizationOrigin('sweep', NAME, 'org_a');
   expect(vouchesFor(signedAgain(signNote(TEXT, [KEY]), origin, by, [KEY, NEXT])!, TEXT, [by, publicHalf(NEXT)])).toBe(true);
   expect(signedAgain(signNote(TEXT, [NEXT]), origin, by, [KEY, NEXT])).toBeUndefined();
-  expect(signedAgain(signNote(authorizationText('sweep', NAME, 'org_b', told(METADATA)), [KEY]), origin, by, [NEXT])).toBeUndefined();
+  expect(signedAgain(signNote(authorizationText('sweep', NAME, 'org_b', recorded(METADATA)), [KEY]), origin, by, [NEXT])).toBeUndefined();
   const { size, root } = readCheckpoint(TEXT)!;
   const checkpoint = checkpointText({ origin: originOf(NAME, 'org_a'), size, root });
   expect(signedAgain(signNote(checkpoint, [KEY]), origin, by, [NEXT])).toBeUndefined();
 });
 
 it.each(['sweep', 'erasure'] as const)('of a %s is no checkpoint of any tree, none of the other, and no checkpoint is one', (order) => {
-  const text = authorizationText(order, NAME, 'org_a', told(METADATA));
+  const text = authorizationText(order, NAME, 'org_a', recorded(METADATA));
   const [note, keys] = [signNote(text, [KEY]), [publicHalf(KEY)]];
   for (const tree of ['org_a', 'platform']) expect(openCheckpoint(note, keys, originOf(NAME, tree))).toHaveProperty('wrong');
   expect(keptByCaller([note], NAME)).toEqual([]);
@@ -77,7 +78,7 @@ it.each(['sweep', 'erasure'] as const)('of a %s is no checkpoint of any tree, no
   const checkpoint = signNote(checkpointText({ origin: originOf(NAME, 'org_a'), size, root }), [KEY]);
   expect(vouchesFor(checkpoint, text, keys)).toBe(false);
   const others = [waiveCheckpoint({ size, root }, [KEY]).note, signRecovery(new Date(size), KEY)];
-  const ofOtherOperation = signNote(authorizationText(order === 'sweep' ? 'erasure' : 'sweep', NAME, 'org_a', told(METADATA)), [KEY]);
+  const ofOtherOperation = signNote(authorizationText(order === 'sweep' ? 'erasure' : 'sweep', NAME, 'org_a', recorded(METADATA)), [KEY]);
   for (const other of [...others, ofOtherOperation]) {
     expect(openCheckpoint(other, keys, authorizationOrigin(order, NAME, 'org_a'))).toHaveProperty('wrong');
   }

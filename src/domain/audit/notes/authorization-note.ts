@@ -1,43 +1,35 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.js';
-import { checkpointText, originOf, readCheckpoint } from './checkpoint.js';
-import { contentDigest, type StoredParts } from '../entry/entry-hash.js';
+import { checkpointText, readCheckpoint, statementOrigin } from './checkpoint.js';
+import type { CutPointRow } from '../integrity/log-source.js';
+import { contentDigest, type HashedParts } from '../entry/entry-hash.js';
 import { openNote, signNote, type SigningKey, type VerifierKey } from './note.js';
-import { readPayload } from '../entry/payload.js';
+import { metadataOf } from '../entry/payload.js';
 
-// Whoever owns the database can append an entry of a sweep and delete what it names, or one of an erasure and blank what it lists. So
-// whoever really sweeps or erases signs the entry, all of it, and what it says counts only with that note; so no copy of it does. The note
-// has the form of a checkpoint, so that whoever reads checkpoints can read it: its origin has one part more than that of any tree, and no
-// organization's id has a slash, so neither passes for the other.
+// The owner of the database can append an entry of a retention run and delete the entries that it names, or one of an erasure and blank the
+// values that it lists. So such an entry counts only with a note by which the signing key has signed all of it; no copy of it counts.
 
-/** What only whoever has the signing key can order. */
+/** Operations that need the signing key. */
 export type AuthorizedOperation = 'sweep' | 'erasure';
 
-/** Where a chain was cut, as a sweep's entry says it. */
-export interface ListedCutPoint {
-  readonly chain: string;
-  readonly seq: number;
-  readonly hash: string;
-  readonly count: number;
-}
+/** Where a chain was cut, in the entry of a retention run. */
+type ListedCutPoint = Pick<CutPointRow, 'chain' | 'seq' | 'hash' | 'count'>;
 
-/** First line of the note over an entry that tells of it. */
+/** First line of the note over its entry. */
 export function authorizationOrigin(order: AuthorizedOperation, instance: string, organizationId: string): string {
-  return originOf(instance, `${organizationId}/${order}`);
+  return statementOrigin(instance, organizationId, order);
 }
 
-/** What an entry says, and the digest of the whole of it. */
+/** The metadata of an entry, and the digest of the whole entry. */
 export interface SignedStatement {
   readonly metadata: JsonObject;
   readonly content: string;
 }
 
-/** @param entry of a sweep or an erasure; one that cannot be read says nothing */
-export function statementIn(entry: StoredParts): SignedStatement {
-  const payload = readPayload(entry.payload);
-  return { metadata: typeof payload === 'string' ? {} : payload.metadata, content: contentDigest(entry) };
+export function statementIn(entry: HashedParts): SignedStatement {
+  return { metadata: metadataOf(entry.payload), content: contentDigest(entry) };
 }
 
-/** The text that is signed: how much is gone by what the entry lists, entries or values, and the digest of the entry. */
+/** The text that is signed: how many entries or values are gone by the entry, and the digest of the entry. */
 export function authorizationText(
   order: AuthorizedOperation, instance: string, organizationId: string, { metadata, content }: SignedStatement,
 ): string {
@@ -45,11 +37,7 @@ export function authorizationText(
   return checkpointText({ origin: authorizationOrigin(order, instance, organizationId), size, root: content });
 }
 
-/**
- * Has other keys sign what one has signed, as when keys change.
- *
- * @returns undefined for what that key has not signed, or is no note of this origin
- */
+/** Has other keys sign the text of a note, as when keys change; undefined for one of another origin, or that the key has not signed. */
 export function signedAgain(note: string, origin: string, by: VerifierKey, keys: readonly SigningKey[]): string | undefined {
   const opened = openNote(note, [by]);
   return opened.kind === 'open' && readCheckpoint(opened.text)?.origin === origin ? signNote(opened.text, keys) : undefined;

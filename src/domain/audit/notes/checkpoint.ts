@@ -3,19 +3,21 @@ import { readHash } from '../tree/rfc6962.js';
 
 // Checkpoints as https://c2sp.org/tlog-checkpoint has them: the text of a signed note.
 
-/** What a checkpoint vouches for: that this tree had this root when it had so many leaves. `root` in base64. */
-export interface Checkpoint {
-  readonly origin: string;
+/** The root of a tree of so many leaves, in base64. */
+export interface TreeHead {
   readonly size: number;
   readonly root: string;
 }
 
+/** A checkpoint vouches for the head of a tree. */
+export interface Checkpoint extends TreeHead {
+  readonly origin: string;
+}
+
 /** A checkpoint as it is stored. */
-export interface StoredCheckpoint {
+export interface StoredCheckpoint extends TreeHead {
   /** Or `platform`, for the platform's own tree. */
   readonly organizationId: string;
-  readonly size: number;
-  readonly root: string;
   /** The signed note. */
   readonly note: string;
   /** Size of the platform's tree in which it stands; its own for the platform's. */
@@ -38,9 +40,14 @@ export function checkpointText({ origin, size, root }: Checkpoint): string {
 }
 
 /**
- * Reads a checkpoint's text strictly: three lines, one spelling of each value. Extension lines, which the specification
- * allows, are refused: we write none, and what they say would go unseen.
+ * The origin of a statement that has the form of a checkpoint and is none: readers of checkpoints can read it, and as it has one part more
+ * than the origin of a tree, and no organization's id has a slash, neither passes for the other.
  */
+export function statementOrigin(instance: string, tree: string, about: string): string {
+  return originOf(instance, `${tree}/${about}`);
+}
+
+/** Reads a checkpoint's text strictly: three lines, one spelling of each value. Extension lines, which nobody would see, are refused. */
 export function readCheckpoint(text: string): Checkpoint | undefined {
   const [origin, sizeText, root, end, ...more] = text.split('\n');
   if (!origin || sizeText === undefined || root === undefined || end !== '' || more.length > 0) return undefined;

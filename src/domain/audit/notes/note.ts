@@ -18,22 +18,19 @@ export interface SigningKey {
   readonly key: KeyObject;
 }
 
-/** A signature line, as it stands. */
-export interface NoteSignature {
+/** A signature line. */
+interface NoteSignature {
   readonly name: string;
   /** 8 digits of hex. */
   readonly id: string;
   readonly signature: Uint8Array;
 }
 
-/**
- * What a note turned out to be. `open`: every signature by a known key is right, and there is one at least. `unknown`: it is
- * signed, by nobody who is known. `forged`: a signature that names a known key is wrong.
- */
+/** `open`: signed by a known key, and by none wrongly. `unknown`: by no known key. `forged`: a known key's signature is wrong. */
 export type OpenedNote =
-  | { readonly kind: 'open'; readonly text: string; readonly by: readonly VerifierKey[]; readonly others: readonly NoteSignature[] }
-  | { readonly kind: 'unknown'; readonly text: string; readonly others: readonly NoteSignature[] }
-  | { readonly kind: 'forged'; readonly text: string; readonly by: VerifierKey }
+  | { readonly kind: 'open'; readonly text: string; readonly by: readonly VerifierKey[] }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'forged'; readonly by: VerifierKey }
   | { readonly kind: 'unsigned' }
   | { readonly kind: 'malformed'; readonly detail: string };
 
@@ -52,11 +49,7 @@ const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 const MAX_NOTE_LENGTH = 1_000_000;
 const MAX_SIGNATURES = 100;
 
-/**
- * The key that signs under a name.
- *
- * @param seed base64 of the 32 bytes of an Ed25519 private key
- */
+/** @param seed base64 of the 32 bytes of an Ed25519 private key */
 export function signingKey(name: string, seed: string): SigningKey {
   if (!NAME.test(name)) throw new TypeError('no name of a key');
   const key = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, Buffer.from(seed, 'base64')]), format: 'der', type: 'pkcs8' });
@@ -65,8 +58,7 @@ export function signingKey(name: string, seed: string): SigningKey {
 
 /** The signing key's public half in its text form. */
 export function verifierKey(name: string, seed: string): string {
-  const { key, id } = signingKey(name, seed);
-  return `${name}+${id}+${typedKey(key).toString('base64')}`;
+  return publicHalf(signingKey(name, seed)).text;
 }
 
 /** The public half of a key that signs. */
@@ -84,11 +76,7 @@ export function readVerifierKey(text: string): VerifierKey | undefined {
   return { text, name, id, key };
 }
 
-/**
- * Signs a text, once by each key.
- *
- * @throws TypeError for what cannot be a note's text: it ends with a newline and has no other control character
- */
+/** Signs a text, once by each key. @throws TypeError for a text without a newline at its end, or with another control character */
 export function signNote(text: string, keys: readonly SigningKey[]): string {
   if (!isText(text)) throw new TypeError('not the text of a note');
   const lines = keys.map(({ name, id, key }) => {
@@ -105,14 +93,13 @@ export function openNote(note: string, known: readonly VerifierKey[]): OpenedNot
   const { text, signatures } = parts;
   const message = Buffer.from(text, 'utf8');
   const by: VerifierKey[] = [];
-  const others: NoteSignature[] = [];
   for (const signature of signatures) {
     const key = known.find(({ name, id }) => name === signature.name && id === signature.id);
-    if (!key) others.push(signature);
-    else if (!isSignature(message, key, signature)) return { kind: 'forged', text, by: key };
-    else if (!by.includes(key)) by.push(key);
+    if (!key) continue;
+    if (!isSignature(message, key, signature)) return { kind: 'forged', by: key };
+    if (!by.includes(key)) by.push(key);
   }
-  return by.length > 0 ? { kind: 'open', text, by, others } : { kind: 'unknown', text, others };
+  return by.length > 0 ? { kind: 'open', text, by } : { kind: 'unknown' };
 }
 
 /** Whether a note is of this text, and signed by every one of these keys. */

@@ -6,7 +6,7 @@ import { readVerifierKey, vouchesFor, type VerifierKey } from './note.js';
 import { authorizationText, type AuthorizedOperation, type SignedStatement } from './authorization-note.js';
 import type { JsonValue } from '../../json.js';
 
-/** What a checkpoint is held against besides its tree. */
+/** What a checkpoint is compared with besides its tree. */
 export interface Trust {
   readonly instance: string;
   readonly keys: readonly ShownKey[];
@@ -16,29 +16,29 @@ interface KeyInTime extends Omit<ShownKey, 'key'> {
   readonly key: VerifierKey;
 }
 
-/** Judges signed checkpoints. A missing signature fails as a false one does. */
+/** Verifies signed checkpoints. A missing signature fails as a false one does. */
 export class CheckpointVerifier {
   private readonly known: readonly KeyInTime[];
+  private readonly signing: readonly VerifierKey[];
 
   constructor(private readonly trust: Trust) {
     this.known = trust.keys.flatMap((one) => {
       const key = readVerifierKey(one.key);
       return key ? [{ ...one, key }] : [];
     });
+    this.signing = this.known.filter(({ retiredAtSize }) => retiredAtSize === undefined).map(({ key }) => key);
   }
 
-  /** Once a key was replaced: those that were not, in their text form. */
-  get present(): string[] {
-    const present = this.known.filter(({ retiredAtSize }) => retiredAtSize === undefined);
-    return present.length === this.known.length ? [] : present.map(({ key }) => key.text);
-  }
-
-  /** Those that are said to sign now, in their text form. */
+  /** The keys that are not retired, in their text form. */
   get unretired(): string[] {
-    return this.known.filter(({ retiredAtSize }) => retiredAtSize === undefined).map(({ key }) => key.text);
+    return this.signing.map(({ text }) => text);
   }
 
-  /** Whether all of these keys, in their text form, have signed an entry of this organization; where none is wanted, nobody has. */
+  get hasRetired(): boolean {
+    return this.signing.length < this.known.length;
+  }
+
+  /** Whether all of these keys, in their text form, have signed an entry of this organization; without keys, nobody has. */
   isOrdered(
     order: AuthorizedOperation, note: string | null, recorded: SignedStatement & { readonly organizationId: string },
     wanted: readonly string[],
@@ -48,7 +48,7 @@ export class CheckpointVerifier {
       vouchesFor(note, authorizationText(order, this.trust.instance, recorded.organizationId, recorded), keys);
   }
 
-  /** What is wrong with a stored checkpoint by itself; whether its tree had that root is for whoever has the tree. */
+  /** What is wrong with a stored checkpoint by itself. Its root is compared where the tree is read. */
   check({ organizationId: tree, size, root, note, platformSize }: StoredCheckpoint): Finding | undefined {
     const wrong = this.wrongWith(note, tree, platformSize, { size, root });
     if (wrong === undefined) return undefined;
@@ -56,7 +56,7 @@ export class CheckpointVerifier {
   }
 
   /**
-   * @param platformSize the platform's tree when it was signed; undefined where that is not known, and any key ever in use will do
+   * @param platformSize the platform's tree when it was signed; undefined where that is not known, and any key counts
    * @returns the end of a sentence about it, where something is wrong
    */
   wrongWith(
@@ -72,10 +72,9 @@ export class CheckpointVerifier {
     return inForce.some(({ key }) => by.includes(key)) ? undefined : 'is signed by no key that was in force then';
   }
 
-  /** The checkpoint that a recovery gave up, if the keys have signed that which are said to sign now. */
+  /** The checkpoint that a recovery gave up, if the keys that are not retired have signed that. */
   givenUp(lost: JsonValue | undefined): LostCheckpoint | undefined {
-    const unretired = this.known.filter(({ retiredAtSize }) => retiredAtSize === undefined).map(({ key }) => key);
-    return waivedCheckpointIn(lost, this.trust.instance, unretired);
+    return waivedCheckpointIn(lost, this.trust.instance, this.signing);
   }
 
   /** Whether a note carries a right signature of this key, given in its text form. */

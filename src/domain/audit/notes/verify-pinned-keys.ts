@@ -7,22 +7,18 @@ import type { Notable } from '../integrity/verify-entries.js';
 import { announcedBy, ofKey } from './verify-key-succession.js';
 import type { OrganizationTreeFound, TreeFound } from '../tree/verify-tree.js';
 
-// Whoever pins keys believes these and no others. After a rotation older checkpoints carry the key before alone. Whoever owns the database
-// can make a key that vouches for a pinned one; what he cannot is to change the entries under a checkpoint that a pinned key has signed. So
-// a key before counts where such a checkpoint covers its announcement, and counts as one that signs no more.
+// A verifier who pins keys believes these and no others. After a rotation older checkpoints carry the key before alone. The owner of the
+// database can make a key that vouches for a pinned one, and cannot change entries under a checkpoint of a pinned key. So a key before
+// counts, as retired, where such a checkpoint covers its announcement.
 
-/** The header as whoever pins these keys believes it: with the keys before them, which `againstPinned` has still to find announced. */
+/** The header with pinned keys, and the keys before them, which `againstPinned` has still to find announced. */
 export function pinnedHeader(header: LogHeader, pinned: readonly string[]): LogHeader {
   const before = keysBefore(header, pinned);
   const keys = header.keys.flatMap((one) => (pinned.includes(one.key) ? one : before.find(({ key }) => key === one.key) ?? []));
   return { ...header, keptKeys: header.keys, keys, keysBefore: before.map(({ key }) => key) };
 }
 
-/**
- * The header where announcements are not read.
- *
- * @throws Error where one chain alone is asked for and others have signed before: neither yes nor no could be said of what they signed
- */
+/** The header where announcements are not read. @throws Error where one chain alone is asked for, and other keys have signed before */
 export function pinnedAlone(header: LogHeader, pinned: readonly string[], agentId: string | undefined): LogHeader {
   const before = keysBefore(header, pinned).map(({ key }) => key);
   if (agentId !== undefined && before.length > 0) {

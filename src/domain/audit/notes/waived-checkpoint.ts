@@ -1,31 +1,27 @@
 import { isJsonObject, type JsonValue } from '../../json.js';
-import { checkpointText, openCheckpoint, originOf, PLATFORM_TREE } from './checkpoint.js';
+import { checkpointText, openCheckpoint, originOf, PLATFORM_TREE, statementOrigin, type TreeHead } from './checkpoint.js';
 import { signNote, vouchesFor, type SigningKey, type VerifierKey } from './note.js';
 import { EMPTY_ROOT, hashText } from '../tree/rfc6962.js';
 
-// A checkpoint that an operator gave up no longer counts against the log. Whoever owns the database can append that somebody did, and put
-// an older state back; so the word counts only with a signature of the key that signs checkpoints. It has the form of a checkpoint; its
-// origin has one part more than that of any tree, so that neither passes for the other.
+// A checkpoint that an operator gave up no longer counts against the log. The owner of the database can append that somebody did, and put
+// an older state back; so that counts only with a signature of the key that signs checkpoints.
 
-/** A checkpoint of the platform's tree. `root` in base64; empty where whoever had it told only its size. */
-export interface LostCheckpoint {
-  readonly size: number;
-  readonly root: string;
-}
+/** A checkpoint of the platform's tree. `root` in base64; empty where only its size is known. */
+export type LostCheckpoint = TreeHead;
 
-/** What the log says of one that was given up. */
+/** A checkpoint that was given up, as the log has it. */
 export interface WaivedCheckpoint extends LostCheckpoint {
   /** The signed note. */
   readonly note: string;
 }
 
 const textOf = (instance: string, { size, root }: LostCheckpoint): string =>
-  checkpointText({ origin: originOf(instance, `${PLATFORM_TREE}/given-up`), size, root });
+  checkpointText({ origin: statementOrigin(instance, PLATFORM_TREE, 'given-up'), size, root });
 
-/** First line of the word that an installation was recovered, and until which moment what was seen of it no longer counts. */
+/** First line of the statement that an installation was recovered, and until when checkpoints of it no longer count. */
 const recoveredOrigin = (instance: string): string => originOf(instance, 'recovered');
 
-/** By which servers know that who says so has the key. */
+/** Shows servers that the recovery has the key. */
 export function signRecovery(at: Date, key: SigningKey): string {
   const text = checkpointText({ origin: recoveredOrigin(key.name), size: at.getTime(), root: hashText(EMPTY_ROOT) });
   return signNote(text, [key]);
@@ -42,11 +38,7 @@ export function waiveCheckpoint(lost: LostCheckpoint, keys: readonly [SigningKey
   return { ...lost, note: signNote(textOf(keys[0].name, lost), keys) };
 }
 
-/**
- * What an entry of a recovery says was given up, if all of these keys have signed it; undefined for anything else.
- *
- * @param said the member `lost` of its metadata
- */
+/** The checkpoint in the member `lost` of a recovery's entry, if all of these keys have signed it; undefined for anything else. */
 export function waivedCheckpointIn(
   said: JsonValue | undefined, instance: string, keys: readonly VerifierKey[],
 ): LostCheckpoint | undefined {

@@ -1,8 +1,7 @@
 /**
- * Does something with one entry, or one row, that somebody may have tampered with: whatever it throws is a matter of that one, and must not
- * end a verification. For pure steps alone: what a database or a caller ends is not theirs.
+ * Does something with one entry, or one row, that may have been tampered with: an error must not end a verification. For pure steps alone.
  *
- * @param otherwise gets what kind of error it was, never its message, which may quote what the entry says
+ * @param otherwise gets the kind of the error, never its message, which may quote the entry
  */
 export function isolateFailure<Result, Otherwise>(step: () => Result, otherwise: (kind: string) => Otherwise): Result | Otherwise {
   try {

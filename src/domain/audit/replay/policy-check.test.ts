@@ -31,45 +31,45 @@ async function found({ log }: RecordedLog): Promise<string[]> {
 }
 
 /** The last entry with another member in its payload, whatever its hash says to that; undefined: without it. */
-function saying(told: RecordedLog, member: string, value: JsonValue | undefined): RecordedLog {
-  const { entries } = told.log;
+function saying(recorded: RecordedLog, member: string, value: JsonValue | undefined): RecordedLog {
+  const { entries } = recorded.log;
   const last = entries.at(-1)!;
   const { metadata, ...payload } = JSON.parse(last.payload) as { metadata: JsonObject };
   entries[entries.length - 1] = { ...last, payload: JSON.stringify({ ...payload, metadata: { ...metadata, [member]: value } }) };
-  return told;
+  return recorded;
 }
 
-function stampedWith(told: RecordedLog, timestamp: string): RecordedLog {
-  const { entries } = told.log;
+function stampedWith(recorded: RecordedLog, timestamp: string): RecordedLog {
+  const { entries } = recorded.log;
   entries[entries.length - 1] = { ...entries.at(-1)!, timestamp };
-  return told;
+  return recorded;
 }
 
 /** A call that no grant allows, which is found wrong as ever. */
 const WRONG = 'the gate refuses it: The agent has no grant for this capability.';
-const wrongly = (told: RecordedLog) => told.agent(500, {
+const wrongly = (recorded: RecordedLog) => recorded.agent(500, {
   type: 'execution.started', capability: 'file.delete',
   metadata: { executionId: 'exec_wrong', definition: definitionDigest({}), input: {}, reasons: [] },
 } as AuditEvent);
 
 describe('an entry that says what no server writes', () => {
   it('is none where a server wrote it', async () => {
-    const told = new RecordedLog().grant(1, { conditions: [{ when: 'input.a == 1', hitlMode: 'propose' }], limits: [] });
-    expect(await found(told.begin(2, { input: { a: 2 } }))).toEqual([]);
+    const recorded = new RecordedLog().grant(1, { conditions: [{ when: 'input.a == 1', hitlMode: 'propose' }], limits: [] });
+    expect(await found(recorded.begin(2, { input: { a: 2 } }))).toEqual([]);
   });
 
-  it.each<[string, (told: RecordedLog) => RecordedLog, string]>([
-    ['conditions', (told) => told.grant(1, { conditions: [null] }), '2 (capability.granted): no server writes such conditions'],
-    ['limits', (told) => told.grant(1, { limits: [{ then: 'x' }] }), '2 (capability.granted): no server writes such limits'],
-    ['quorum', (told) => told.grant(1, { quorum: {} }), '2 (capability.granted): no server writes such quorum'],
-    ['input', (told) => told.grant(1).begin(2, { input: [] }), '3 (execution.started): no server writes such input'],
-    ['version', (told) => saying(told.grant(1), 'version', 1.5), '2 (capability.granted): no server writes such version'],
-    ['mode', (told) => saying(told.grant(1), 'hitlMode', 'constructor'), '2 (capability.granted): no server writes such hitlMode'],
-    ['grant, which is missing', (told) => saying(told.grant(1), 'grantId', undefined),
+  it.each<[string, (recorded: RecordedLog) => RecordedLog, string]>([
+    ['conditions', (recorded) => recorded.grant(1, { conditions: [null] }), '2 (capability.granted): no server writes such conditions'],
+    ['limits', (recorded) => recorded.grant(1, { limits: [{ then: 'x' }] }), '2 (capability.granted): no server writes such limits'],
+    ['quorum', (recorded) => recorded.grant(1, { quorum: {} }), '2 (capability.granted): no server writes such quorum'],
+    ['input', (recorded) => recorded.grant(1).begin(2, { input: [] }), '3 (execution.started): no server writes such input'],
+    ['version', (recorded) => saying(recorded.grant(1), 'version', 1.5), '2 (capability.granted): no server writes such version'],
+    ['mode', (recorded) => saying(recorded.grant(1), 'hitlMode', 'constructor'), '2 (capability.granted): no server writes such hitlMode'],
+    ['grant, which is missing', (recorded) => saying(recorded.grant(1), 'grantId', undefined),
       '2 (capability.granted): no server writes such grantId'],
-    ['expiry', (told) => saying(told.grant(1), 'expiresAt', 'never'), '2 (capability.granted): no server writes such expiresAt'],
-    ['flag', (told) => saying(told.grant(1).begin(2), 'flagged', 'yes'), '3 (execution.started): no server writes such flagged'],
-    ['time', (told) => stampedWith(told.grant(1).begin(2), ' '.repeat(24)), '3 (execution.started): it is stamped with no time'],
+    ['expiry', (recorded) => saying(recorded.grant(1), 'expiresAt', 'never'), '2 (capability.granted): no server writes such expiresAt'],
+    ['flag', (recorded) => saying(recorded.grant(1).begin(2), 'flagged', 'yes'), '3 (execution.started): no server writes such flagged'],
+    ['time', (recorded) => stampedWith(recorded.grant(1).begin(2), ' '.repeat(24)), '3 (execution.started): it is stamped with no time'],
   ])('in its %s', async (_, odd, named) => {
     expect(await found(wrongly(odd(new RecordedLog())))).toEqual(expect.arrayContaining([named, expect.stringContaining(WRONG)]));
   });
@@ -79,8 +79,8 @@ describe('an entry that says what no server writes', () => {
     const schema = {
       type: 'capability.defined', capability: 'web.search', metadata: { capability: 'web.search', definition: 'd', inputSchema: [] },
     };
-    const told = new RecordedLog().organization(1, schema as unknown as AuditEvent).grant(2).begin(3, { definition: 'd' });
-    expect(await found(told)).toEqual(['2 (capability.defined): no server writes such inputSchema']);
+    const recorded = new RecordedLog().organization(1, schema as unknown as AuditEvent).grant(2).begin(3, { definition: 'd' });
+    expect(await found(recorded)).toEqual(['2 (capability.defined): no server writes such inputSchema']);
     const token = (more: object) => new RecordedLog().grant(1).agent(2, {
       type: 'agent.token_refreshed', metadata: { epoch: 0, expiresAt: new Date(BEGIN + 900_000).toISOString(), ...more },
     } as AuditEvent);
@@ -99,8 +99,8 @@ describe('an entry that says what no server writes', () => {
     const definition = definitionDigest({ inputSchema });
     const schema = { type: 'capability.definition_updated', capability: 'web.search', metadata: {
       capability: 'web.search', definition, description: 'x', category: 'c', hitlMode: 'auto', riskScore: 1, inputSchema } };
-    const told = new RecordedLog().organization(1, schema as unknown as AuditEvent).grant(2).begin(3, { definition });
-    expect(await found(wrongly(told))).toEqual([
+    const recorded = new RecordedLog().organization(1, schema as unknown as AuditEvent).grant(2).begin(3, { definition });
+    expect(await found(wrongly(recorded))).toEqual([
       '2 (capability.definition_updated): no server writes such inputSchema', expect.stringContaining(WRONG),
     ]);
   });
@@ -114,8 +114,8 @@ describe('what still throws', () => {
   it('while an entry is judged is a matter of that entry', async () => {
     const readsTime = { conditions: [{ when: 'now > timestamp("2026-01-01T00:00:00Z")', hitlMode: 'propose' }] };
     // Before the first year that a condition knows.
-    const told = new RecordedLog().grant(1, readsTime);
-    const wrongs = await found(wrongly(told.begin(2, { basis: { ...told.basis(2), at: '0000-01-01T00:00:00.000Z' } })));
+    const recorded = new RecordedLog().grant(1, readsTime);
+    const wrongs = await found(wrongly(recorded.begin(2, { basis: { ...recorded.basis(2), at: '0000-01-01T00:00:00.000Z' } })));
     expect(wrongs).toEqual(expect.arrayContaining(['3 (execution.started): it cannot be judged (Error)', expect.stringContaining(WRONG)]));
   });
 
@@ -123,12 +123,12 @@ describe('what still throws', () => {
     const shared = new SharedFacts(() => {
       throw new RangeError('no matter');
     });
-    const told = new RecordedLog().organization(1, {
+    const recorded = new RecordedLog().organization(1, {
       type: 'admin.audit_retention_sweep',
       metadata: { sweepId: 's', before: 'b', chains: [], archive: { skeleton: 'a', disclosures: 'b' },
         checkpoint: { size: 1, root: 'r', platformSize: 1, platformRoot: 'r' } },
     });
-    const sweep = told.log.entries.at(-1)!;
+    const sweep = recorded.log.entries.at(-1)!;
     shared.add(sweep);
     expect(shared.whyUntaken(sweep.id)).toBe('it cannot be judged (RangeError)');
   });

@@ -1,25 +1,24 @@
-import { findingAt, Findings } from '../integrity/findings.js';
-import type { LogCheck, LogCheckResult } from '../integrity/log-check.js';
+import { findingAt, Findings, MAX_FINDINGS } from '../integrity/findings.js';
+import type { LogCheck, LogCheckResult } from '../integrity/verify-log.js';
 import { NAMING_IN_VALUES } from '../entry/prepare-entry.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
 import { Completeness, type RecordSources } from '../completeness/completeness.js';
 import { SubjectIndexCheck, type SubjectSources } from '../completeness/subject-index-check.js';
 import { isolateFailure } from './isolate-failure.js';
 import { metadataFindings, openCheckedEntry, readsValues } from '../completeness/metadata-check.js';
-import { isStamped, type OpenEntry } from '../entry/open-entry.js';
+import { isStamped } from '../entry/open-entry.js';
 import type { RecordGaps } from '../completeness/record-gaps.js';
 import { type OrderedLeaves, Replay, REPLAY_EVENTS } from './replay.js';
 import { SHARED_EVENTS, type SharedFacts } from './state/shared-facts.js';
 import { RECORD_EVENTS, WITH_VALUES as RECORDS_WITH_VALUES } from '../completeness/recorded-state.js';
 
-/** Events of which what they say counts for somebody here. */
-const JUDGED: ReadonlySet<string> = new Set([...RECORD_EVENTS, ...REPLAY_EVENTS, ...SHARED_EVENTS]);
+/** Events that one of the checks reads. */
+const CHECKED: ReadonlySet<string> = new Set([...RECORD_EVENTS, ...REPLAY_EVENTS, ...SHARED_EVENTS]);
 /** Events of which committed values are needed. */
-const WITH_VALUES: ReadonlySet<string> = new Set([...RECORDS_WITH_VALUES, ...NAMING_IN_VALUES, ...[...JUDGED].filter(readsValues)]);
-const SHOWN = 1_000;
+const WITH_VALUES: ReadonlySet<string> = new Set([...RECORDS_WITH_VALUES, ...NAMING_IN_VALUES, ...[...CHECKED].filter(readsValues)]);
 
 export interface PolicyCheckScope {
-  /** At least 16 random bytes, new for each judge. */
+  /** At least 16 random bytes, new for each verification. */
   readonly key: Uint8Array;
   readonly shared: SharedFacts;
   readonly gaps: RecordGaps;
@@ -32,36 +31,37 @@ export interface PolicyCheckSources extends RecordSources, SubjectSources {
 }
 
 /**
- * Completeness, replay and whom entries name in one pass: each entry is read once for all of them. One that says what no server writes, or
- * that one of them cannot judge, is named itself, whether its hash fits or not: it keeps nobody from judging the others.
+ * Completeness, replay and the subject index in one pass. An entry that cannot be read, or no server writes, is a finding, and ends no
+ * check.
  */
 export function policyCheck({ key, shared, gaps, ofOneAgent }: PolicyCheckScope, sources: PolicyCheckSources): LogCheck {
   const completeness = new Completeness(key, shared, gaps, ofOneAgent);
   const replay = new Replay(shared, sources.leaves);
   const people = new SubjectIndexCheck(key, shared);
   const odd = new Findings();
-  const look = (stored: StoredEntry): void => {
+  const check = (stored: StoredEntry): void => {
     const { event } = stored;
     const problems = new Set<string>();
     const named = (problem: string) => void problems.add(problem);
-    const open = () => openCheckedEntry(stored, WITH_VALUES.has(event));
-    const opened = JUDGED.has(event) ? isolateFailure(open, named) ?? undefined : undefined;
+    const open = () => (CHECKED.has(event) ? openCheckedEntry(stored, WITH_VALUES.has(event)) : undefined);
+    const opened = isolateFailure(open, named) ?? undefined;
     if (!isStamped(stored)) named('it is stamped with no time');
-    if (opened) oddIn(opened).forEach(named);
+    if (opened) for (const name of metadataFindings(opened)) named(`no server writes such ${name}`);
     isolateFailure(() => completeness.entry(stored, RECORD_EVENTS.has(event) ? opened : undefined), named);
     isolateFailure(() => replay.entry(stored, REPLAY_EVENTS.has(event) ? opened : undefined), named);
     isolateFailure(() => people.entry(stored, opened), named);
-    if (shared.whyUntaken(stored.id) !== undefined) named(shared.whyUntaken(stored.id)!);
+    const why = shared.whyUntaken(stored.id);
+    if (why !== undefined) named(why);
     if (problems.size > 0) odd.add([findingAt(stored, 'gate_wrong', `(${event}): ${[...problems].join('; ')}`)]);
   };
   return {
-    entry: (stored) => replay.begin(stored)?.then(() => look(stored)) ?? look(stored),
+    entry: (stored) => replay.begin(stored)?.then(() => check(stored)) ?? check(stored),
     async end(): Promise<LogCheckResult> {
       const { checked, swept, breaks, breaksFound } = await completeness.end(sources);
       const unnamed = await people.end(sources);
-      const { right, wrong, notReplayable } = replay.end();
+      const { right, wrong, notReplayable } = replay.found;
       return {
-        breaks: [...odd.listed, ...breaks, ...wrong.listed, ...unnamed.breaks].slice(0, SHOWN),
+        breaks: [...odd.listed, ...breaks, ...wrong.listed, ...unnamed.breaks].slice(0, MAX_FINDINGS),
         breaksFound: odd.found + breaksFound + wrong.found + unnamed.breaksFound,
         members: {
           completeness: { checked, breaks: breaksFound, ...(swept === 0 ? {} : { swept }) },
@@ -70,8 +70,4 @@ export function policyCheck({ key, shared, gaps, ofOneAgent }: PolicyCheckScope,
       };
     },
   };
-}
-
-function oddIn(opened: OpenEntry): string[] {
-  return metadataFindings(opened).map((name) => `no server writes such ${name}`);
 }

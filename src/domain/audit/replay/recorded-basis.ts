@@ -1,52 +1,43 @@
 import { ROLES } from '../../access/access.js';
+import type { EscalationLevel } from '../../hitl/transition.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.js';
-import type { AccountHome, DeciderRecord, VoterRecord } from '../catalogue/basis.js';
+import type { DeciderRecord, ReadPositions, VoterRecord } from '../catalogue/basis.js';
 import { isStamped } from '../entry/open-entry.js';
+import { isCount } from '../integrity/row-decoding.js';
 
-/** What an entry says that its decision rests on. */
-export interface RecordedBasis {
-  /** Position in the organization's own chain up to which shared facts were read. */
-  readonly organization: number;
-  /** The same in the platform's chain. */
-  readonly platform: number;
+/** The basis of a decision, as its entry has it. */
+export interface RecordedBasis extends ReadPositions {
   /** The instant that conditions and windows saw, in milliseconds. */
   readonly at: number;
 }
 
-/** Undefined where the entry says nothing of it, or what no server writes. */
+// Each reads a member of an entry's metadata, and gives undefined for a value that no server writes.
+
 export function basisIn({ basis }: JsonObject): RecordedBasis | undefined {
   if (!isJsonObject(basis)) return undefined;
   const { organization, platform, at } = basis;
-  if (!isPosition(organization) || !isPosition(platform) || typeof at !== 'string' || !isStamped({ timestamp: at })) return undefined;
+  if (!isCount(organization) || !isCount(platform) || typeof at !== 'string' || !isStamped({ timestamp: at })) return undefined;
   return { organization, platform, at: Date.parse(at) };
 }
 
-/** The same of who decided. */
 export function deciderIn({ decider }: JsonObject): DeciderRecord | undefined {
   return isDecider(decider) ? decider : undefined;
 }
 
-/** The same of the people whose approvals counted; empty where none are named. */
-export function votersIn({ voters }: JsonObject): readonly VoterRecord[] | undefined {
-  if (voters === undefined) return [];
+/** The people whose approvals counted; empty where none are named. */
+export function votersIn({ voters = [] }: JsonObject): readonly VoterRecord[] | undefined {
+  const isVoter = (one: JsonValue) => isJsonObject(one) && typeof one['userId'] === 'string' && isDecider(one);
   return Array.isArray(voters) && voters.every(isVoter) ? (voters as unknown as readonly VoterRecord[]) : undefined;
 }
 
-function isVoter(value: JsonValue): boolean {
-  return isJsonObject(value) && typeof value['userId'] === 'string' && isDecider(value);
+export function levelIn({ level }: JsonObject): EscalationLevel | undefined {
+  return level === 0 || level === 1 || level === 2 ? level : undefined;
 }
 
 function isDecider(value: JsonValue | undefined): value is DeciderRecord & JsonObject {
-  if (!isJsonObject(value)) return false;
-  const { role, level, home } = value;
-  if (level !== 0 && level !== 1 && level !== 2) return false;
-  return role === 'root' ? home === undefined : (ROLES as readonly unknown[]).includes(role) && isHome(home);
-}
-
-function isHome(value: JsonValue | undefined): value is AccountHome & JsonObject {
-  return isJsonObject(value) && typeof value['organization'] === 'string' && isPosition(value['position']);
-}
-
-function isPosition(value: JsonValue | undefined): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
+  if (!isJsonObject(value) || levelIn(value) === undefined) return false;
+  const { role, home } = value;
+  if (role === 'root') return home === undefined;
+  return (ROLES as readonly unknown[]).includes(role) && isJsonObject(home) && typeof home['organization'] === 'string' &&
+    isCount(home['position']);
 }

@@ -19,8 +19,8 @@ const lifted: AuditEvent = { type: 'admin.stop_ended', metadata: { stopId: 'stp_
 
 /** An agent whose grant asks; its request, which is right in any case, and what is said of how it was decided. */
 async function decided(log: RecordedLog, by: readonly string[], more: object = {}) {
-  const told = log.grant(100, { hitlMode: 'propose', ...more }).approved(101, by);
-  const { right, ...rest } = await told.replayed();
+  const recorded = log.grant(100, { hitlMode: 'propose', ...more }).approved(101, by);
+  const { right, ...rest } = await recorded.replayed();
   return { right: right - 1, ...rest };
 }
 
@@ -30,7 +30,8 @@ const no = (...wrongs: string[]) => ({ right: 0, notReplayable: {}, wrong: wrong
 
 describe('what excuses a decision', () => {
   it.each<[string, Partial<Record<Reading, boolean>>, string]>([
-    ['right as told', { 'as told': true }, 'right'], ['right at best', { 'at best': true }, 'not_replayable'], ['never right', {}, 'wrong'],
+    ['right as recorded', { 'as recorded': true }, 'right'], ['right at best', { 'at best': true }, 'not_replayable'],
+    ['never right', {}, 'wrong'],
   ])('%s', (_, rights, kind) => {
     expect(readTwice((reading) => (rights[reading] ? RIGHT : wrong('no'))).kind).toBe(kind);
   });
@@ -46,9 +47,9 @@ describe('people of whom a sweep has taken the beginning', () => {
 
   it('approve after a change that does not tell their role, and do so surely after one that does', async () => {
     expect(await decided(swept().organization(60, renamed(OLD)), [OLD])).toEqual(SWEPT);
-    const told: AuditEvent = { type: 'admin.user_updated', metadata: { userId: OLD, role: 'admin' } };
-    expect(await decided(swept().organization(60, told).organization(61, renamed(OLD)), [OLD])).toEqual(YES);
-    expect(await decided(swept().organization(60, { ...told, metadata: { userId: OLD, role: 'viewer' } }), [OLD]))
+    const recorded: AuditEvent = { type: 'admin.user_updated', metadata: { userId: OLD, role: 'admin' } };
+    expect(await decided(swept().organization(60, recorded).organization(61, renamed(OLD)), [OLD])).toEqual(YES);
+    expect(await decided(swept().organization(60, { ...recorded, metadata: { userId: OLD, role: 'viewer' } }), [OLD]))
       .toEqual(no(`${OLD} may not decide at level 0`));
     expect(await decided(swept().organization(60, { type: 'admin.user_deleted', metadata: { userId: OLD } }), [OLD]))
       .toEqual(no(`nobody called ${OLD} is there`));
@@ -66,8 +67,8 @@ describe('people of whom a sweep has taken the beginning', () => {
 
   it('stand for their team', async () => {
     const quorum = { quorum: { approvals: 2, groups: [{ teamId: TEAM }] } };
-    const told: AuditEvent = { type: 'admin.user_updated', metadata: { userId: OLD, role: 'admin' } };
-    const log = () => swept().organization(60, told).organization(60, user(FRESH, 'admin'));
+    const recorded: AuditEvent = { type: 'admin.user_updated', metadata: { userId: OLD, role: 'admin' } };
+    const log = () => swept().organization(60, recorded).organization(60, user(FRESH, 'admin'));
     expect(await decided(log(), [OLD, FRESH], quorum)).toEqual({ ...SWEPT, right: 1 });
     const left: AuditEvent = { type: 'admin.team_changed', metadata: { teamId: TEAM, change: 'member_removed', userId: OLD } };
     expect((await decided(log().organization(61, left), [OLD, FRESH], quorum)).wrong).toEqual([`nobody of team ${TEAM} has approved`]);
@@ -104,9 +105,9 @@ describe('stops whose start a sweep has taken', () => {
 
   it('make windows longer', async () => {
     const log = (is: 'swept' | 'whole') => {
-      const told = new RecordedLog().organization(1, user(OLD, 'admin'));
-      if (is === 'swept') told.sweep(50).organization(60, user(OLD, 'admin'));
-      return told.grant(100, { hitlMode: 'propose' }).approved(101, [OLD], {}, 300);
+      const recorded = new RecordedLog().organization(1, user(OLD, 'admin'));
+      if (is === 'swept') recorded.sweep(50).organization(60, user(OLD, 'admin'));
+      return recorded.grant(100, { hitlMode: 'propose' }).approved(101, [OLD], {}, 300);
     };
     expect(await log('whole').replayed()).toEqual({ right: 1, notReplayable: {}, wrong: ['its time was over'] });
     expect(await log('swept').replayed()).toEqual({ right: 1, notReplayable: { swept: 1 }, wrong: [] });
@@ -121,7 +122,7 @@ const defined: AuditEvent = {
 };
 
 describe('definitions and grants that a sweep has taken', () => {
-  it('may have been what an entry says, as long as nothing else is told', async () => {
+  it('may have been what an entry says, as long as nothing else is recorded', async () => {
     const log = () => new RecordedLog().organization(1, defined).sweep(50).grant(100);
     expect(await log().begin(101, { definition: digest }).replayed()).toEqual(SWEPT);
     expect(await log().begin(101).replayed()).toEqual(YES);
@@ -170,7 +171,7 @@ describe('an agent whose registration and grants a sweep has taken', () => {
     ['that it was deactivated', [{ type: 'agent.deactivated', metadata: {} }], {}, 'the gate refuses it: The agent is deactivated.'],
     ['a stop', [stopped], {}, 'the gate refuses it: A stop holds this agent: in force.'],
     ['a definition that it does not name', [], { definition: 'x'.repeat(43) }, 'the capability was not defined as it says'],
-  ])('begins what the gate may have let run; told since: %s', async (_, since, more, wrong) => {
+  ])('begins what the gate may have let run; recorded since: %s', async (_, since, more, wrong) => {
     const log = cut();
     for (const event of since) log.agent(910, event);
     expect(await log.begin(920, more).replayed()).toEqual(wrong === undefined ? SWEPT : no(wrong));
@@ -186,7 +187,7 @@ describe('an agent whose registration and grants a sweep has taken', () => {
   it('holds what its tokens held, until they are revoked', async () => {
     expect(await cut().begin(920, {}, AGENT).replayed()).toEqual(SWEPT);
     expect(await cut().agent(910, { type: 'agent.tokens_revoked', metadata: { epoch: 1 } }).begin(920, {}, AGENT).replayed())
-      .toEqual(no('no token of the agent held the capability'));
+      .toEqual(no('no token or key of the agent held the capability'));
   });
 
   it.each<[string, readonly AuditEvent[], string, string | undefined]>([
@@ -214,10 +215,10 @@ describe('an agent whose registration and grants a sweep has taken', () => {
 
 describe('a chain that begins with no registration', () => {
   it('has lost nothing by that', async () => {
-    const told = new RecordedLog();
-    told.log.entries = told.log.entries.filter(({ chain }) => chain !== AGENT);
-    told.log.heads = told.log.heads.filter(({ chain }) => chain !== AGENT);
-    expect((await told.begin(5).replayed()).wrong).toEqual(['grant grt_1 was not the one that held']);
+    const recorded = new RecordedLog();
+    recorded.log.entries = recorded.log.entries.filter(({ chain }) => chain !== AGENT);
+    recorded.log.heads = recorded.log.heads.filter(({ chain }) => chain !== AGENT);
+    expect((await recorded.begin(5).replayed()).wrong).toEqual(['grant grt_1 was not the one that held']);
   });
 });
 
@@ -268,17 +269,17 @@ describe('clocks, as the order of the tree shows them', () => {
   });
 
   it('a change that came later is none that was there', async () => {
-    const told = new RecordedLog().grant(1).begin(105, asDefined).organization(160, defined);
-    expect(await told.replayed()).toEqual(no('the capability was not defined as it says'));
+    const recorded = new RecordedLog().grant(1).begin(105, asDefined).organization(160, defined);
+    expect(await recorded.replayed()).toEqual(no('the capability was not defined as it says'));
   });
 });
 
 describe('sweeps', () => {
   it('count where the key that signs now has signed what they say', () => {
-    const told = new RecordedLog().cut(2).log.entries.filter(({ chain }) => chain === organizationChain('org_a').chain);
+    const recorded = new RecordedLog().cut(2).log.entries.filter(({ chain }) => chain === organizationChain('org_a').chain);
     const known = (isOrdered: boolean) => {
       const shared = new SharedFacts(() => isOrdered);
-      for (const entry of told) shared.add(entry);
+      for (const entry of recorded) shared.add(entry);
       return shared.hasSwept('org_a');
     };
     expect([known(true), known(false)]).toEqual([true, false]);

@@ -11,13 +11,13 @@ const user = (userId: string, role: string): AuditEvent => ({ type: 'admin.user_
 const changed = (userId: string, to: object): AuditEvent => ({ type: 'admin.user_updated', metadata: { userId, ...to } });
 const closed = (userId: string): AuditEvent => ({ type: 'admin.user_deleted', metadata: { userId } });
 
-const world = () => new RecordedLog(OURS).made(BESIDE, OURS).made(ABROAD, THEIRS);
-const owned = () => world().organization(1, user(OWNER, 'owner'), BESIDE);
+const tenants = () => new RecordedLog(OURS).made(BESIDE, OURS).made(ABROAD, THEIRS);
+const owned = () => tenants().organization(1, user(OWNER, 'owner'), BESIDE);
 
 /** What is said of how a request was decided, which is right in any case itself. */
 async function decided(log: RecordedLog, by: readonly string[], { terms = {}, asked = {}, said = {} } = {}) {
-  const told = log.grant(100, { hitlMode: 'propose', ...terms }).approved(101, by, asked, 102, said);
-  const { right, ...rest } = await told.replayed();
+  const recorded = log.grant(100, { hitlMode: 'propose', ...terms }).approved(101, by, asked, 102, said);
+  const { right, ...rest } = await recorded.replayed();
   return { right: right - 1, ...rest };
 }
 
@@ -33,18 +33,18 @@ describe('an owner of another organization', () => {
   });
 
   it.each(['admin', 'member', 'viewer'])('is one, and not somebody who is %s there', async (role) => {
-    expect(await decided(world().organization(1, user(OWNER, role), BESIDE), [OWNER])).toEqual(NOBODY);
+    expect(await decided(tenants().organization(1, user(OWNER, role), BESIDE), [OWNER])).toEqual(NOBODY);
   });
 
   it('is nobody in an organization of another tenant, or of none', async () => {
-    expect(await decided(world().organization(1, user(OWNER, 'owner'), ABROAD), [OWNER])).toEqual(NOBODY);
+    expect(await decided(tenants().organization(1, user(OWNER, 'owner'), ABROAD), [OWNER])).toEqual(NOBODY);
     const alone = new RecordedLog().made(BESIDE).made(ABROAD, THEIRS);
     expect(await decided(alone.organization(1, user(OWNER, 'owner'), BESIDE), [OWNER])).toEqual(NOBODY);
   });
 
   it('is nobody, whatever is appended about its tenant, or stands in its row', async () => {
     const appended: AuditEvent = { type: 'admin.organization_created', metadata: { organizationId: HERE, name: 'A', tenantId: THEIRS } };
-    expect(await decided(world().organization(2, user(OWNER, 'owner'), ABROAD).organization(3, appended), [OWNER])).toEqual(NOBODY);
+    expect(await decided(tenants().organization(2, user(OWNER, 'owner'), ABROAD).organization(3, appended), [OWNER])).toEqual(NOBODY);
     const moved = new RecordedLog(OURS).made(ABROAD, THEIRS, OURS).organization(1, user(OWNER, 'owner'), ABROAD);
     expect(await decided(moved, [OWNER])).toEqual(NOBODY);
   });
@@ -53,7 +53,7 @@ describe('an owner of another organization', () => {
     const terms = { quorum: { approvals: 2, groups: [{ role: 'owner' }] } };
     const both = owned().organization(2, user(LOCAL, 'admin'));
     expect(await decided(both, [OWNER, LOCAL], { terms })).toEqual({ ...YES, right: 2 });
-    const admins = world().organization(1, user(OWNER, 'admin'), BESIDE).organization(2, user(LOCAL, 'admin'));
+    const admins = tenants().organization(1, user(OWNER, 'admin'), BESIDE).organization(2, user(LOCAL, 'admin'));
     expect((await decided(admins, [OWNER, LOCAL], { terms })).wrong).toEqual([...NOBODY.wrong, ...NOBODY.wrong]);
   });
 
@@ -76,9 +76,9 @@ describe('whoever is behind the action', () => {
   const asked = { context: { on_behalf_of: LOCAL } };
 
   it('decides where nobody else of the organization could', async () => {
-    const alone = world().organization(1, user(LOCAL, 'owner'));
+    const alone = tenants().organization(1, user(LOCAL, 'owner'));
     expect(await decided(alone, [LOCAL], { asked })).toEqual(YES);
-    const two = () => world().organization(1, user(LOCAL, 'owner')).organization(2, user('usr_other', 'admin'));
+    const two = () => tenants().organization(1, user(LOCAL, 'owner')).organization(2, user('usr_other', 'admin'));
     expect(await decided(two(), [LOCAL], { asked })).toEqual(no(`${LOCAL} is behind the action`));
     expect(await decided(two().organization(50, closed('usr_other')), [LOCAL], { asked })).toEqual(YES);
   });
@@ -97,7 +97,7 @@ describe('what changes of an owner counts by what was read of their home', () =>
   });
 
   it('one made an owner, however many entries their organization has before', async () => {
-    const log = world();
+    const log = tenants();
     for (let i = 1; i < 9; i++) log.organization(i, user(`usr_${i}`, 'member'), BESIDE);
     log.organization(9, user(OWNER, 'owner'), BESIDE);
     const decider = log.decider(OWNER);
@@ -114,7 +114,7 @@ describe('what a sweep took of the tenant is unknown', () => {
     expect(await decided(renamed, [OWNER])).toEqual(SWEPT);
   });
 
-  it('but for what is told since', async () => {
+  it('but for what is recorded since', async () => {
     const since = (event: AuditEvent) => decided(owned().sweep(50, BESIDE).organization(60, event, BESIDE), [OWNER]);
     expect(await since(user(OWNER, 'admin'))).toEqual(NOBODY);
     expect(await since(changed(OWNER, { role: 'admin' }))).toEqual(NOBODY);
@@ -126,8 +126,8 @@ describe('what a sweep took of the tenant is unknown', () => {
   });
 
   it('of an organization of another tenant it excuses nobody', async () => {
-    expect(await decided(world().organization(1, user(OWNER, 'owner'), ABROAD).sweep(50, ABROAD), [OWNER])).toEqual(NOBODY);
-    const abroad = world().organization(1, user(OWNER, 'owner'), ABROAD).sweep(50, BESIDE);
+    expect(await decided(tenants().organization(1, user(OWNER, 'owner'), ABROAD).sweep(50, ABROAD), [OWNER])).toEqual(NOBODY);
+    const abroad = tenants().organization(1, user(OWNER, 'owner'), ABROAD).sweep(50, BESIDE);
     expect(await decided(abroad, [OWNER])).toEqual(NOBODY);
   });
 });

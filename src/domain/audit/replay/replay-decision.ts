@@ -1,84 +1,85 @@
 import type { Condition } from '../../gate/conditions.js';
 import { decide, type GateDecision, type GateQuestion } from '../../gate/decide.js';
 import { HITL_MODES, type HitlMode, strictest } from '../../gate/vocabulary.js';
-import type { JsonObject } from '../../json.js';
-import type { Blanks } from '../entry/open-entry.js';
-import { notReplayable, type ReplayResult, RIGHT, UNKNOWN, type Unknown, wrong } from './replay-result.js';
-import { type AgentState, mayHaveToken } from './state/agent-state.js';
+import { isJsonObject, type JsonObject } from '../../json.js';
+import { number, type OpenEntry, text, timeIn } from '../entry/open-entry.js';
+import { notReplayable, type ReplayResult, RIGHT, UNKNOWN, wrong } from './replay-result.js';
+import type { AgentChain } from './state/agent-chain.js';
+import { mayHaveCredential } from './state/agent-state.js';
 import type { DefinitionState } from './state/definition-state.js';
 import type { FactsAt } from './state/facts-at.js';
 import { ANY_GRANT, type GrantState } from './state/grant-state.js';
 
-/** A call as its entry and those before it in its chain tell it. */
-export interface RecordedCall {
-  readonly agentId: string;
-  readonly capability: string;
-  readonly input: JsonObject;
-  readonly context: JsonObject | undefined;
-  /** What of input and context is erased. */
-  readonly erased: { readonly input: Blanks | undefined; readonly context: Blanks | undefined };
-  readonly agent: AgentState;
-  /** The agent's own grant that is not revoked. */
-  readonly own: GrantState | undefined | Unknown;
-  /** Grants that were revoked in the part of the chain that is left. */
-  readonly revoked: ReadonlySet<string>;
-  /** A stop of the agent's own is in force. */
-  readonly isStopped: boolean | Unknown;
-  /** A token stood behind the call. */
-  readonly byToken: boolean;
+/** A decision of the gate about a call. */
+export interface RecordedDecision {
+  /** The entry with input and context of the call. */
+  readonly call: OpenEntry;
+  /** The agent's chain up to the decision. */
+  readonly own: AgentChain;
+  readonly terms: RecordedTerms;
+  /** Whether the gate's answer is the one that was recorded. */
+  readonly fits: (decision: GateDecision, grant: GrantState | undefined) => boolean;
+  /** A token or key of the agent was checked for the call. */
+  readonly byAgent?: boolean;
 }
 
-/** What the entry says was decided. */
-export interface RecordedDecision {
-  readonly fits: (decision: GateDecision, grant: GrantState | undefined) => boolean;
+/** The members by which an entry names the facts of its decision. */
+export interface RecordedTerms {
   readonly isFlagged: boolean;
-  readonly grantId?: string | undefined;
-  readonly grantVersion?: number | undefined;
-  readonly definition?: string | undefined;
-  /** Why it was refused or blocked. */
-  readonly reason?: string | undefined;
-  /** When the window of what it asks ends. */
-  readonly expiresAt?: number | undefined;
+  readonly grantId: string | undefined;
+  readonly grantVersion: number | undefined;
+  readonly definition: string | undefined;
+  /** Why the call was refused or blocked. */
+  readonly reason: string | undefined;
+  /** The end of the window of a new request. */
+  readonly expiresAt: number | undefined;
+}
+
+export function termsIn(metadata: JsonObject): RecordedTerms {
+  return {
+    isFlagged: metadata['flagged'] === true, reason: text(metadata, 'reason'), grantId: text(metadata, 'grantId'),
+    grantVersion: number(metadata, 'grantVersion'), definition: text(metadata, 'definition'), expiresAt: timeIn(metadata['expiresAt']),
+  };
 }
 
 /** Asks the gate once more, with the facts of the decision's basis. */
-export function replayDecision(call: RecordedCall, recorded: RecordedDecision, facts: FactsAt): ReplayResult {
-  const { agent, capability } = call;
-  if (call.byToken && !mayHaveToken(agent, capability, facts.at)) return wrong('no token of the agent held the capability');
+export function replayDecision(recorded: RecordedDecision, facts: FactsAt): ReplayResult {
+  const { call, own: { agent }, own, terms, fits } = recorded;
+  const capability = call.stored.capability ?? '';
+  if (recorded.byAgent && !mayHaveCredential(agent, capability, facts.at)) {
+    return wrong('no token or key of the agent held the capability');
+  }
   const definition = facts.definition(capability);
-  if (recorded.definition !== undefined && !definition?.isUnknown && definition?.facts.digest !== recorded.definition) {
+  if (terms.definition !== undefined && !definition?.isUnknown && definition?.facts.digest !== terms.definition) {
     return wrong('the capability was not defined as it says');
   }
-  const grant = grantInForce(call, recorded, facts);
-  const problem = whyNotUnder(grant, recorded, facts.at);
+  const grant = grantInForce(own, capability, terms, facts);
+  const problem = whyNotUnder(grant, terms, facts.at);
   if (problem !== undefined) return wrong(problem);
 
-  const terms = termsOf(call, grant);
-  const ask = (conditions: readonly Condition[]) => decide(questionOf(call, recorded, facts, { definition, grant, conditions }));
-  const first = ask(terms.known);
-  // Conditions and limits only tighten, so no other answer could have come of those that nobody can tell any more.
-  const decisions = [first, ...terms.open.map((mode) =>
+  const { known, open, because } = conditionsOf(recorded, grant);
+  const ask = (conditions: readonly Condition[]) => decide(questionOf(recorded, facts, { definition, grant, conditions }));
+  const first = ask(known);
+  // Conditions and limits only tighten the mode, so those that cannot be evaluated any more lead to no other answers than these.
+  const decisions = [first, ...open.map((mode) =>
     ('effectiveMode' in first ? ask([{ when: 'true', hitlMode: strictest(first.effectiveMode, mode) }]) : first))];
-  const fitting = decisions.filter((decision) => recorded.fits(decision, grant));
+  const fitting = decisions.filter((decision) => fits(decision, grant));
   if (fitting.length === 0) return wrong(whatItSays(first));
   if (!agent.isKnown) return notReplayable('swept');
-  if (fitting.length < decisions.length) return notReplayable(terms.because);
+  if (fitting.length < decisions.length) return notReplayable(because);
   return isUnchecked(call, definition) ? notReplayable('erased') : RIGHT;
 }
 
-/**
- * As the gate chooses: what has not run out before what has, the agent's own before its team's. Where one of them may have been swept, it
- * is taken for the one that the entry names.
- */
-export function grantInForce(call: RecordedCall, recorded: RecordedDecision, facts: FactsAt): GrantState | undefined {
-  const { own, agent, capability, revoked } = call;
-  const team = facts.teamGrant(agent.teamId, capability);
-  const candidates = [own, team].flatMap((grant) => (typeof grant === 'object' ? [grant] : []));
+/** As the gate chooses: one that is alive first, then the agent's own. Where one may be swept, it is the one that the entry names. */
+export function grantInForce(
+  own: AgentChain, capability: string, { grantId, reason }: RecordedTerms, facts: FactsAt,
+): GrantState | undefined {
+  const [mine, team] = [own.grant(capability), facts.teamGrant(own.agent.teamId, capability)];
+  const candidates = [mine, team].flatMap((grant) => (typeof grant === 'object' ? [grant] : []));
   const chosen = candidates.find((grant) => isAlive(grant, facts.at)) ?? candidates[0];
-  const isCertain = (own !== UNKNOWN && team !== UNKNOWN) || (chosen === own && isAlive(chosen, facts.at));
-  if (isCertain || (chosen && chosen.facts.id === recorded.grantId)) return chosen;
-  const isGone = recorded.reason === 'CAPABILITY_NOT_GRANTED' || revoked.has(recorded.grantId ?? '');
-  return isGone ? undefined : ANY_GRANT;
+  const isCertain = (mine !== UNKNOWN && team !== UNKNOWN) || (chosen === mine && isAlive(chosen, facts.at));
+  if (isCertain || (chosen && chosen.facts.id === grantId)) return chosen;
+  return reason === 'CAPABILITY_NOT_GRANTED' || own.revoked.has(grantId ?? '') ? undefined : ANY_GRANT;
 }
 
 function isAlive(grant: GrantState | undefined, now: number): boolean {
@@ -86,9 +87,7 @@ function isAlive(grant: GrantState | undefined, now: number): boolean {
 }
 
 /** Why the call cannot have gone under the grant, by what its entry says. */
-function whyNotUnder(
-  grant: GrantState | undefined, { grantId, grantVersion, expiresAt }: RecordedDecision, at: number,
-): string | undefined {
+function whyNotUnder(grant: GrantState | undefined, { grantId, grantVersion, expiresAt }: RecordedTerms, at: number): string | undefined {
   if (grant?.isUnknown) return undefined;
   if (grantId !== undefined && grant?.facts.id !== grantId) return `grant ${grantId} was not the one that held`;
   if (grantVersion !== undefined && grant?.facts.version !== grantVersion) {
@@ -98,24 +97,18 @@ function whyNotUnder(
   return isWindow ? undefined : `its window is not the ${grant.facts.timeoutSeconds} s that its grant gives`;
 }
 
-interface Terms {
-  /** Conditions of which everything that they may read is there. */
-  readonly known: readonly Condition[];
-  /** What the rest of its terms may ask for. */
-  readonly open: readonly HitlMode[];
-  readonly because: 'erased' | 'limits';
-}
-
-/** Conditions are asked where nothing of the call is erased, or not at all; of what limits count the log keeps nothing. */
-function termsOf({ erased: { input, context }, agent: { tags, isKnown } }: RecordedCall, grant: GrantState | undefined): Terms {
+/**
+ * Conditions are evaluated where nothing of the call is erased; limits never, since the log has no counts. `open`: other possible modes.
+ */
+function conditionsOf({ call: { erased }, own: { agent } }: RecordedDecision, grant: GrantState | undefined) {
   const { conditions = [], limits = [] } = grant?.facts ?? {};
-  const isWhole = input === undefined && context === undefined && tags !== undefined && isKnown;
+  const isWhole = !erased.has('input') && !erased.has('context') && agent.tags !== undefined && agent.isKnown;
   const unasked = isWhole ? [] : conditions;
   const open: readonly HitlMode[] = grant?.isErased
     ? HITL_MODES
     : [...unasked.map(({ hitlMode }) => hitlMode), ...limits.map(({ then }) => then)];
   const isErased = unasked.length > 0 || grant?.isErased === true;
-  return { known: isWhole ? conditions : [], open: [...new Set(open)], because: isErased ? 'erased' : 'limits' };
+  return { known: isWhole ? conditions : [], open: [...new Set(open)], because: isErased ? 'erased' : 'limits' } as const;
 }
 
 interface Found {
@@ -124,30 +117,34 @@ interface Found {
   readonly conditions: readonly Condition[];
 }
 
-/** What was swept is as the entry has it. */
-function questionOf(call: RecordedCall, recorded: RecordedDecision, facts: FactsAt, found: Found): GateQuestion {
-  const { agentId, capability, input, context, agent: { riskLevel, status, tags = [] } } = call;
+/** Facts that were swept are as the entry has them. */
+function questionOf({ call, own, terms: { reason, isFlagged } }: RecordedDecision, facts: FactsAt, found: Found): GateQuestion {
+  const { stored: { chain, capability }, metadata: { input, context } } = call;
   const { definition, grant, conditions } = found;
-  const stops = [call.isStopped, facts.isStopped];
-  const isStopped = stops.includes(true) || (stops.includes(UNKNOWN) && recorded.reason === 'STOPPED');
+  const { agent: { riskLevel, status, tags = [] } } = own;
+  const stops = [own.isStopped, facts.isStopped];
+  const isStopped = stops.includes(true) || (stops.includes(UNKNOWN) && reason === 'STOPPED');
   return {
     agent: {
-      id: agentId, tags,
-      riskLevel: riskLevel === UNKNOWN ? (recorded.isFlagged ? 'high' : 'limited') : riskLevel,
-      status: status === UNKNOWN ? (recorded.reason === 'AGENT_INACTIVE' ? 'deactivated' : 'active') : status,
+      id: chain, tags,
+      riskLevel: riskLevel === UNKNOWN ? (isFlagged ? 'high' : 'limited') : riskLevel,
+      status: status === UNKNOWN ? (reason === 'AGENT_INACTIVE' ? 'deactivated' : 'active') : status,
     },
-    call: { capability, input, now: new Date(facts.at), tokenCapabilities: 'any', ...(context ? { context } : {}) },
+    call: {
+      capability: capability ?? '', input: isJsonObject(input) ? input : {}, now: new Date(facts.at), tokenCapabilities: 'any',
+      ...(isJsonObject(context) ? { context } : {}),
+    },
     stops: isStopped ? [{ id: 'in force' }] : [],
     ...(definition ? { definition: isUnchecked(call, definition) ? bare(definition) : definition.facts } : {}),
     ...(grant ? { grant: { ...grant.facts, limits: [], conditions } } : {}),
   };
 }
 
-/** Nobody can tell any more whether the input fits. */
-function isUnchecked({ erased }: RecordedCall, definition: DefinitionState | undefined): boolean {
+/** Whether the input can no longer be compared with its schema. */
+function isUnchecked({ erased }: OpenEntry, definition: DefinitionState | undefined): boolean {
   if (!definition || definition.isErased) return definition !== undefined;
   const { inputSchema, connector } = definition.facts;
-  return erased.input !== undefined && (inputSchema !== undefined || connector !== undefined);
+  return erased.has('input') && (inputSchema !== undefined || connector !== undefined);
 }
 
 function bare({ facts: { name, hardcoded, digest } }: DefinitionState): DefinitionState['facts'] {

@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import { isHardcoded } from '../../gate/catalogue.js';
 import type { GateDecision } from '../../gate/decide.js';
 import { stricterQuorum } from '../../hitl/quorum.js';
-import { type EscalationLevel, type HitlCommand, HIGHEST_LEVEL, type HitlState, transition } from '../../hitl/transition.js';
+import { type EscalationLevel, type HitlCommand, HIGHEST_LEVEL, transition } from '../../hitl/transition.js';
 import { canonical } from '../entry/jcs.js';
 import { type OpenEntry, text } from '../entry/open-entry.js';
 import type { RecordedBasis } from './recorded-basis.js';
+import type { AgentChain } from './state/agent-chain.js';
 import type { FactsAt } from './state/facts-at.js';
 import type { GrantState } from './state/grant-state.js';
 
-/** A request as the entries before its decision tell it. */
+/** A request as the entries before its decision describe it. */
 export interface RequestState {
   readonly id: string;
   readonly executionId: string | undefined;
@@ -18,54 +19,57 @@ export interface RequestState {
   readonly level: EscalationLevel;
   readonly definition: string | undefined;
   readonly digest: string | undefined;
-  /** Of the version that stands; undefined where part of it is erased. */
+  /** Of the current version; undefined where part of it is erased. */
   readonly inputHash: string | undefined;
   /** The grant that asked, as it was. */
   readonly grant: GrantState | undefined;
-  /** How long a window it gives, in milliseconds; undefined: nobody can tell. */
+  /** The length of its window, in milliseconds; undefined where that is not known. */
   readonly windowMs: number | undefined;
   /** When its window ends, if no stop makes it longer. */
   readonly expiresAt: number | undefined;
-  /** What the last entry rests on that opened a window and says so, and where the last that opened one stands in the chain. */
+  /** The basis of the last entry that opened a window and has one, and the position of the last entry that opened one. */
   readonly opened: RecordedBasis | undefined;
   readonly openedSeq: number;
-  /** Who is behind the action: whose call it was, for whom it was said to be, who edited it. */
+  /** The people behind the action: the caller, the person named by the agent, and everybody who edited it. */
   readonly initiators: readonly string[];
-  /** Of the last edit: by whom, where, and who was behind the action before. */
+  /** Of the last edit: its editor, its position, and the initiators before. */
   readonly lastEdit: { readonly by: string; readonly seq: number; readonly before: readonly string[] } | undefined;
-  /** Who approved the version that stands, so far. */
+  /** The people who approved the current version, so far. */
   readonly voters: readonly string[];
-  /** Its window has ended, and what comes of that is told next: that time approves it, or something else. */
+  /** Its window has ended; the next entry says whether time approves it. */
   readonly hasRunOut: boolean;
   readonly isApprovedByTime: boolean;
   readonly approval: { readonly entryId: string; readonly level: EscalationLevel | null } | undefined;
 }
 
-/**
- * What the table of transitions makes of a command. A window that a stop may have made longer is taken for open, since no entry tells how
- * much longer it is.
- */
-export function moved(request: RequestState, command: HitlCommand, facts: FactsAt, wasStopped: boolean): ReturnType<typeof transition> {
-  const isLonger = wasStopped || !request.opened || facts.mayHaveBeenStoppedSince(request.opened);
-  const end = command.kind === 'timeout' ? (request.expiresAt ?? 0) : isLonger ? FAR_OFF : (request.expiresAt ?? FAR_OFF);
-  return transition({ ...stateOf(request), expiresAt: new Date(end) }, command, new Date(facts.at));
+/** What an entry does with a request. */
+export interface RecordedStep {
+  readonly entry: OpenEntry;
+  /** The agent's chain up to the entry. */
+  readonly own: AgentChain;
+  readonly request: RequestState;
+  readonly command: HitlCommand;
+}
+
+/** The outcome by the table of transitions. A window that a stop may have made longer counts as open: no entry says until when. */
+export function transitionOf({ request, command, own }: RecordedStep, facts: FactsAt): ReturnType<typeof transition> {
+  const { capability, mode, level, grant, windowMs, lastEdit, opened, openedSeq, expiresAt } = request;
+  const isLonger = own.mayHaveBeenStoppedSince(openedSeq) || !opened || facts.mayHaveBeenStoppedSince(opened);
+  const end = command.kind === 'timeout' ? (expiresAt ?? 0) : isLonger ? FAR_OFF : (expiresAt ?? FAR_OFF);
+  return transition({
+    status: 'pending', level, hitlMode: mode, hardcoded: isHardcoded(capability), edited: lastEdit !== undefined,
+    quorum: grant?.facts.quorum !== undefined, timeoutAction: grant?.facts.timeoutAction ?? 'reject',
+    timeoutSeconds: (windowMs ?? 0) / 1_000, expiresAt: new Date(end),
+  }, command, new Date(facts.at));
 }
 
 const FAR_OFF = 8.64e15;
-
-function stateOf({ capability, mode, level, grant, windowMs, lastEdit }: RequestState): Omit<HitlState, 'expiresAt'> {
-  return {
-    status: 'pending', level, hitlMode: mode, hardcoded: isHardcoded(capability), edited: lastEdit !== undefined,
-    quorum: grant?.facts.quorum !== undefined, timeoutAction: grant?.facts.timeoutAction ?? 'reject',
-    timeoutSeconds: (windowMs ?? 0) / 1_000,
-  };
-}
 
 export function notItsWindow(window: number): string {
   return `its window is not the ${Math.round(window / 1_000)} s that it was asked with`;
 }
 
-/** Whether what the gate says now may run under the request's approval. */
+/** Whether the gate's new answer may run under the request's approval. */
 export function mayRunUnder(
   decision: GateDecision, grant: GrantState | undefined, { mode, approval, grant: asking }: RequestState,
 ): boolean {
@@ -82,8 +86,8 @@ export function whyNotApproved(
   if (request.approval.entryId !== text(metadata, 'decisionId')) return `the decision it names is not that of ${request.id}`;
   const isSame = request.executionId === executionId && request.capability === stored.capability;
   if (!isSame) return `${request.id} was approved for something else`;
-  const definition = text(metadata, 'definition');
-  return request.definition === undefined || request.definition === definition
+  const { definition } = request;
+  return definition === undefined || definition === text(metadata, 'definition')
     ? undefined
     : 'the capability was defined otherwise when it was approved';
 }

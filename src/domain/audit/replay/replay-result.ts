@@ -1,4 +1,4 @@
-/** Why something cannot be decided anew: what it rests on was erased, was swept, or is a count that the log does not keep. */
+/** Why a decision cannot be replayed: its facts were erased or swept, or are counts that the log does not keep. */
 export type Unplayable = 'erased' | 'swept' | 'limits';
 
 export type ReplayResult =
@@ -10,16 +10,16 @@ export const RIGHT: ReplayResult = { kind: 'right' };
 export const notReplayable = (because: Unplayable): ReplayResult => ({ kind: 'not_replayable', because });
 export const wrong = (detail: string): ReplayResult => ({ kind: 'wrong', detail });
 
-/** What a swept part of the log would have to tell. */
+/** A fact that only a swept part of the log has. */
 export const UNKNOWN = Symbol('unknown');
 export type Unknown = typeof UNKNOWN;
 
-/** What is unknown is taken for what holds where nothing is told, or for whatever would make the decision right. */
-export type Reading = 'as told' | 'at best';
+/** An unknown fact counts as absent, or as whichever would make the decision right. */
+export type Reading = 'as recorded' | 'at best';
 
-/** The one place where what was swept excuses a decision: where it is wrong by what is left, and need not have been. */
+/** The one place where sweeps excuse a decision: it is wrong by the facts that are left, and may have been right. */
 export function readTwice(decide: (reading: Reading) => ReplayResult): ReplayResult {
-  const recorded = decide('as told');
+  const recorded = decide('as recorded');
   if (recorded.kind !== 'wrong' || decide('at best').kind === 'wrong') return recorded;
   return notReplayable('swept');
 }

@@ -14,8 +14,8 @@ describe('what an erased value leaves', () => {
     ['a condition that could only notify', when('input.amount > 10', 'notify'), RIGHT],
     ['no condition', {}, RIGHT],
   ])('%s', async (_, terms, found) => {
-    const told = new RecordedLog().grant(1, terms).begin(2, { input: { amount: 5, q: 'x' } }).erase('/metadata/input/amount');
-    expect(await told.replayed()).toEqual(found);
+    const recorded = new RecordedLog().grant(1, terms).begin(2, { input: { amount: 5, q: 'x' } }).erase('/metadata/input/amount');
+    expect(await recorded.replayed()).toEqual(found);
   });
 
   it.each<[string, object, string]>([
@@ -28,9 +28,9 @@ describe('what an erased value leaves', () => {
   });
 
   it('a mode that no condition explains is wrong all the same', async () => {
-    const told = new RecordedLog().grant(1, { hitlMode: 'block', ...when('input.a == 1') });
-    told.begin(2, { input: { a: 1 } }).erase('/metadata/input/a');
-    expect(await told.replayed()).toMatchObject({ right: 0, wrong: ['the gate blocks it'] });
+    const recorded = new RecordedLog().grant(1, { hitlMode: 'block', ...when('input.a == 1') });
+    recorded.begin(2, { input: { a: 1 } }).erase('/metadata/input/a');
+    expect(await recorded.replayed()).toMatchObject({ right: 0, wrong: ['the gate blocks it'] });
   });
 
   it('erased terms of the grant', async () => {
@@ -56,7 +56,7 @@ describe('what a decision rests on', () => {
   const stop: AuditEvent = { type: 'admin.stop_started', metadata: { stopId: 'stp_1', scope: 'organization', reason: 'r' } };
   const lifted: AuditEvent = { type: 'admin.stop_ended', metadata: { stopId: 'stp_1', scope: 'organization' } };
   const renamed: AuditEvent = { type: 'admin.user_updated', metadata: { userId: 'usr_a', name: 'Married' } };
-  const told = () => new RecordedLog().grant(1);
+  const recorded = () => new RecordedLog().grant(1);
   const BEFORE = 'what it rests on had changed before it was written';
 
   it.each<[string, (log: RecordedLog) => RecordedLog, readonly string[]]>([
@@ -67,35 +67,35 @@ describe('what a decision rests on', () => {
       ['the gate refuses it: A stop holds this agent: in force.']],
     ['a stop that was lifted', (log) => log.organization(99, stop).organization(100, lifted), []],
   ])('%s', async (_, change, wrong) => {
-    expect((await change(told()).begin(100).replayed()).wrong).toEqual(wrong);
+    expect((await change(recorded()).begin(100).replayed()).wrong).toEqual(wrong);
   });
 
   it.each([
     ['the agent', 'agent'], ['its organization', 'organization'],
   ] as const)('whatever clocks say: %s, stamped years before', async (_, of) => {
     const years = -BEGIN / 1_000;
-    const log = told().organization(10, stop).begin(60);
+    const log = recorded().organization(10, stop).begin(60);
     if (of === 'agent') log.agent(years, { type: 'agent.updated', metadata: { description: 'x' } });
     else log.organization(years, renamed);
     expect((await log.replayed()).wrong).toEqual(['the gate refuses it: A stop holds this agent: in force.']);
-    expect((await told().begin(60).organization(years, stop).replayed()).wrong).toEqual([]);
+    expect((await recorded().begin(60).organization(years, stop).replayed()).wrong).toEqual([]);
   });
 
   it('is what had not changed before it was written', async () => {
-    const log = told();
+    const log = recorded();
     const basis = log.basis(99);
     expect((await log.organization(99, stop).begin(100, { basis }).replayed()).wrong).toEqual([BEFORE]);
-    expect((await told().organization(99, renamed).begin(100, { basis }).replayed()).wrong).toEqual([]);
+    expect((await recorded().organization(99, renamed).begin(100, { basis }).replayed()).wrong).toEqual([]);
   });
 
   it('is nothing that changed only afterwards, and nothing that no chain tells', async () => {
     const ahead = (log: RecordedLog, more: object) => ({ basis: { ...log.basis(100), ...more } });
-    const stopped = told().organization(10, stop);
+    const stopped = recorded().organization(10, stop);
     const early = stopped.begin(100, ahead(stopped, { organization: 3 })).organization(101, lifted);
     expect((await early.replayed()).wrong).toEqual(['it rests on what changed only after it was written']);
     for (const beyond of [{ organization: 9 }, { platform: 1 }]) {
-      const log = told();
-      expect((await log.begin(100, ahead(log, beyond)).replayed()).wrong).toEqual(['it rests on what no chain has told']);
+      const log = recorded();
+      expect((await log.begin(100, ahead(log, beyond)).replayed()).wrong).toEqual(['it rests on what no chain has recorded']);
     }
   });
 
@@ -104,12 +104,12 @@ describe('what a decision rests on', () => {
     ['one before the first', { organization: -1, platform: 0, at: '2026-05-01T12:00:00.000Z' }],
     ['no time', { organization: 1, platform: 0, at: 'noon' }],
     ['a time without milliseconds', { organization: 1, platform: 0, at: '2026-05-01T12:00:00Z' }],
-  ])('has to be told: %s', async (_, basis) => {
-    expect((await told().begin(100, { basis }).replayed()).wrong).toEqual(['it does not tell what it rests on']);
+  ])('has to be recorded: %s', async (_, basis) => {
+    expect((await recorded().begin(100, { basis }).replayed()).wrong).toEqual(['it does not tell what it rests on']);
   });
 
   it('is in the order of the tree, whichever chain is read first', async () => {
-    const log = told();
+    const log = recorded();
     for (let n = 0; n < 40; n++) {
       log.organization(100 + n, n % 2 === 0 ? stop : lifted);
       if (n % 2 === 1) log.begin(100 + n).begin(100 + n);
@@ -122,7 +122,7 @@ describe('what a decision rests on', () => {
   });
 
   it('hides none of many that are wrong', async () => {
-    const log = told();
+    const log = recorded();
     for (let n = 0; n < 1_150; n++) log.begin(100 + n, { definition: 'x'.repeat(43) });
     const { right, wrong } = await log.replayed();
     expect([right, wrong.length, new Set(wrong)]).toEqual([0, 1_000, new Set(['the capability was not defined as it says'])]);
@@ -138,7 +138,7 @@ describe('the instant that conditions saw', () => {
     ['the second', 'now.getSeconds() == 30', 'now.getSeconds() == 31'],
     ['the millisecond', 'now.getMilliseconds() == 250', 'now.getMilliseconds() == 251'],
     ['a span of one', `now >= timestamp("${time(30.25)}") && now < timestamp("${time(30.251)}")`, `now > timestamp("${time(30.25)}")`],
-  ])('is told to the millisecond: %s', async (_, holds, holdsNot) => {
+  ])('is recorded to the millisecond: %s', async (_, holds, holdsNot) => {
     expect((await ran(holds, 30.25)).wrong).toEqual(ASKS);
     expect((await ran(holdsNot, 30.25)).wrong).toEqual([]);
   });
@@ -160,23 +160,34 @@ describe('the instant that conditions saw', () => {
   });
 });
 
-describe('tokens, as far as the log knows them', () => {
+describe('tokens and keys, as far as the log knows them', () => {
   const issued = (capabilities: string[] | undefined, expires: number): AuditEvent => ({
     type: 'auth.agent_jwt_issued',
     metadata: { epoch: 0, expiresAt: new Date(BEGIN + expires * 1_000).toISOString(), ...(capabilities ? { capabilities } : {}) },
   });
-  const NONE = 'no token of the agent held the capability';
+  const made = (keyId: string, expires?: number): AuditEvent => ({
+    type: 'agent.key_created',
+    metadata: { keyId, name: 'nightly', ...(expires === undefined ? {} : { expiresAt: new Date(BEGIN + expires * 1_000).toISOString() }) },
+  });
+  const deleted = (keyId: string): AuditEvent => ({ type: 'agent.key_deleted', metadata: { keyId } });
+  const NONE = 'no token or key of the agent held the capability';
 
   it.each([
     ['one that holds it', [issued(['web.search'], 900)], []],
     ['one that holds something else', [issued(['file.read'], 900)], [NONE]],
     ['one that nobody says what it holds', [issued(undefined, 900)], []],
     ['one that had run out', [issued(['web.search'], 50)], [NONE]],
+    ['a key, which names no capability', [made('key_a')], []],
+    ['a key that has not run out', [made('key_a', 900)], []],
+    ['a key that had run out', [made('key_a', 50)], [NONE]],
+    ['a key that was deleted', [made('key_a'), deleted('key_a')], [NONE]],
+    ['a key beside one that was deleted', [made('key_a'), made('key_b'), deleted('key_a')], []],
+    ['a key that was revoked with the tokens', [made('key_a'), { type: 'agent.tokens_revoked', metadata: { epoch: 1 } } as const], [NONE]],
     ['one that was revoked', [issued(['web.search'], 900), { type: 'agent.tokens_revoked', metadata: { epoch: 1 } } as const], [NONE]],
   ])('%s', async (_, events, wrong) => {
-    const told = new RecordedLog().grant(1);
-    for (const event of events) told.agent(2, event);
-    expect((await told.begin(100, {}, AGENT).replayed()).wrong).toEqual(wrong);
+    const recorded = new RecordedLog().grant(1);
+    for (const event of events) recorded.agent(2, event);
+    expect((await recorded.begin(100, {}, AGENT).replayed()).wrong).toEqual(wrong);
   });
 });
 

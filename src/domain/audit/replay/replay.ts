@@ -8,34 +8,25 @@ import { readTwice, type ReplayResult, type Unplayable, wrong } from './replay-r
 import type { SharedFacts } from './state/shared-facts.js';
 import { TreeOrder } from './tree-order.js';
 
-/** Events of agents' chains that decisions rest on, or that tell of one. */
+/** Events of agents' chains that are decisions, or that decisions rest on. */
 export const REPLAY_EVENTS: ReadonlySet<string> = new Set([
   'execution.started', 'execution.retried', 'execution.completed', 'execution.failed', 'execution.blocked', 'execution.cancelled',
   'hitl.created', 'hitl.approved', 'hitl.rejected', 'hitl.escalated', 'hitl.timed_out', 'hitl.cancelled', 'hitl.voted', 'hitl.edited',
   'capability.granted', 'capability.config_updated', 'capability.revoked', 'admin.stop_started', 'admin.stop_ended',
   'agent.registered', 'agent.updated', 'agent.deactivated', 'agent.activated', 'agent.removed', 'agent.transferred',
-  'agent.tokens_revoked', 'agent.token_refreshed', 'auth.agent_jwt_issued',
+  'agent.tokens_revoked', 'agent.token_refreshed', 'agent.key_created', 'agent.key_deleted', 'auth.agent_jwt_issued',
 ]);
 
 /** Leaves of an organization in the order of its tree, and what is queued behind. */
 export type OrderedLeaves = (organizationId: string) => AsyncIterable<readonly Pick<StoredLeaf, 'chain' | 'seq'>[]>;
 
-export interface ReplayFound {
-  /** Decisions that come out as they were made. */
-  readonly right: number;
-  /** Those that do not, with where they stand. */
-  readonly wrong: Findings;
-  /** Decisions of which not enough is left to make them again, by why. */
-  readonly notReplayable: Readonly<Partial<Record<Unplayable, number>>>;
-}
-
 /**
- * Decides anew, from entries alone, what the gate and people decided: what began, was asked, approved or blocked. Each decision says how
- * far the chains had come that tell what it rests on; the tree of its organization says that nothing of that had changed before it was
- * written.
+ * Policy replay: decides again, from entries alone, what the gate and people decided. Each decision names the positions in the chains of
+ * its shared facts; the tree of its organization shows that no shared fact changed between these and the decision.
  */
 export class Replay {
-  private readonly found = { right: 0, wrong: new Findings(), notReplayable: {} as Partial<Record<Unplayable, number>> };
+  /** Decisions that come out as recorded, those that do not, and those whose facts are no longer complete, by the reason. */
+  readonly found = { right: 0, wrong: new Findings(), notReplayable: {} as Partial<Record<Unplayable, number>> };
   private organizationId: string | undefined;
   private order: TreeOrder | undefined;
   private chain: { readonly first: StoredEntry; readonly replayed: ReplayChain } | undefined;
@@ -50,16 +41,12 @@ export class Replay {
   /** @param opened of the events in `REPLAY_EVENTS` */
   entry(stored: StoredEntry, opened: OpenEntry | undefined): void {
     if (!isAgentChain(stored.chain)) return;
-    const replayed = opened && this.followed(stored).entry(opened);
+    const replayed = opened && this.replayed(stored, opened);
     if (!replayed) return;
     const result = this.decided(opened, replayed);
     if (result.kind === 'right') this.found.right++;
     else if (result.kind === 'wrong') this.found.wrong.add([findingAt(stored, 'gate_wrong', `(${stored.event}): ${result.detail}`)]);
     else this.found.notReplayable[result.because] = (this.found.notReplayable[result.because] ?? 0) + 1;
-  }
-
-  end(): ReplayFound {
-    return this.found;
   }
 
   private async readOrder(organizationId: string): Promise<void> {
@@ -68,12 +55,12 @@ export class Replay {
     this.order = await TreeOrder.read(organizationChain(organizationId).chain, changes, this.leaves(organizationId));
   }
 
-  private followed(stored: StoredEntry): ReplayChain {
+  private replayed(stored: StoredEntry, opened: OpenEntry): Replayed | undefined {
     const { first } = this.chain ?? {};
     if (first?.organizationId !== stored.organizationId || first.chain !== stored.chain) {
       this.chain = { first: stored, replayed: new ReplayChain(stored, this.shared) };
     }
-    return this.chain!.replayed;
+    return this.chain!.replayed.entry(opened);
   }
 
   private decided({ stored: { organizationId, chain, seq }, metadata }: OpenEntry, replayed: Replayed): ReplayResult {
@@ -82,7 +69,7 @@ export class Replay {
     if (!basis) return wrong('it does not tell what it rests on');
     const { organization, platform } = basis;
     if (organization > this.shared.of(organizationId).newest || platform > this.shared.of(PLATFORM_ORGANIZATION).newest) {
-      return wrong('it rests on what no chain has told');
+      return wrong('it rests on what no chain has recorded');
     }
     const misplaced = this.order!.whyNotAt(chain, seq, organization);
     if (misplaced !== undefined) return wrong(misplaced);

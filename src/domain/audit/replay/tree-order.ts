@@ -3,20 +3,13 @@ import { countUpTo } from './state/versioned.js';
 
 type Leaf = Pick<StoredLeaf, 'chain' | 'seq'>;
 
-/**
- * Where the entries of an organization stand among the changes of its shared facts, by its tree, which has them in the order of their
- * commits. Of each chain it keeps from which position on how many changes stand before.
- */
+/** How many changes of shared facts came before each entry, in the order of the tree; of each chain the positions where that rises. */
 export class TreeOrder {
   private readonly chains = new Map<string, { readonly seqs: number[]; readonly changes: number[] }>();
 
   private constructor(private readonly changes: readonly number[]) {}
 
-  /**
-   * @param own the organization's own chain
-   * @param changes positions in that chain at which shared facts change, rising
-   * @param leaves of its tree, and what is queued behind
-   */
+  /** @param own the organization's own chain, in which `changes` are the rising positions of changes of shared facts */
   static async read(own: string, changes: readonly number[], leaves: AsyncIterable<readonly Leaf[]>): Promise<TreeOrder> {
     const order = new TreeOrder(changes);
     let before = 0;
@@ -29,11 +22,11 @@ export class TreeOrder {
     return order;
   }
 
-  /** Why an entry cannot rest on the shared facts that were told up to a position; undefined where it can. */
+  /** Why an entry cannot rest on the shared facts up to a position; undefined where it can. */
   whyNotAt(chain: string, seq: number, position: number): string | undefined {
-    const [known, standing] = [countUpTo(this.changes, position), this.changesBefore(chain, seq)];
-    if (known === standing) return undefined;
-    return known < standing ? 'what it rests on had changed before it was written' : 'it rests on what changed only after it was written';
+    const [known, before] = [countUpTo(this.changes, position), this.changesBefore(chain, seq)];
+    if (known === before) return undefined;
+    return known < before ? 'what it rests on had changed before it was written' : 'it rests on what changed only after it was written';
   }
 
   private changesBefore(chain: string, seq: number): number {

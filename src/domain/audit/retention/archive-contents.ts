@@ -1,12 +1,13 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../../json.js';
 import { checkEntry } from '../entry/check-entry.js';
-import { openCheckpoint, originOf } from '../notes/checkpoint.js';
+import { openCheckpoint, originOf, type TreeHead } from '../notes/checkpoint.js';
 import { entryOf, readLine, type LineOf } from '../export/export-lines.js';
 import type { VerifierKey } from '../notes/note.js';
 import { readHash } from '../tree/rfc6962.js';
 import { checkConsistency } from '../tree/tree-proofs.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
+import { type Finding, MAX_FINDINGS } from '../integrity/findings.js';
 import { blanksListed, UNLISTED_BLANK } from '../integrity/verify-erasures.js';
 
 /** The two objects of an archive, line by line. */
@@ -15,22 +16,14 @@ export interface ArchiveObjects {
   readonly disclosures: AsyncIterable<string>;
 }
 
-/** The archive that is meant. */
+/** Identifies an archive: organization, instance, and the checkpoint below which its retention run cut. */
 export interface ArchiveClaim {
   readonly organizationId: string;
   readonly instance: string;
-  /** The checkpoint below which the retention run cut. */
-  readonly checkpoint?: { readonly size: number; readonly root: string };
+  readonly checkpoint?: TreeHead;
 }
 
-/** One place where an archive is not what was archived. `kind` as in a verification of the log. */
-export interface ArchiveFinding {
-  readonly chain: string;
-  readonly position: number;
-  readonly entryId: string | null;
-  readonly kind: 'archive_altered' | 'unauthorised_erasure';
-  readonly detail: string;
-}
+export type ArchiveFinding = Finding & { readonly kind: 'archive_altered' | 'unauthorised_erasure' };
 
 /** The entries of one chain in an archive. */
 export interface ArchivedStretch {
@@ -47,7 +40,7 @@ export interface ArchiveContents {
   readonly blanks: ReadonlyMap<string, Pick<StoredEntry, 'chain' | 'seq' | 'id'>>;
   /** Values that erasures in this archive list. */
   readonly erased: ReadonlySet<string>;
-  /** Hex SHA-256 of the skeletons of earlier retention runs, by these, whose entries are in this archive. */
+  /** The skeleton's digest (hex SHA-256), by id, of each earlier retention run whose entry is in this archive. */
   readonly runs: ReadonlyMap<string, string>;
   /** The latest timestamp of an entry; '' without any. */
   readonly newest: string;
@@ -55,11 +48,9 @@ export interface ArchiveContents {
   readonly digests: { readonly skeleton: string; readonly disclosures: string };
 }
 
-const MAX_FINDINGS = 1_000;
-
 /**
- * Reads the entries of an archive beside their values, and checks each value against the commitment of its entry. The skeleton's own
- * form, chains, proofs and signatures are for the verifier of files. Memory is bounded by chains and by the number of erased values.
+ * Reads each entry of an archive together with its values, and checks each value against its commitment. The verifier of files checks the
+ * skeleton. Memory grows with the number of chains and of erased values.
  */
 export async function readArchive(
   { skeleton, disclosures }: ArchiveObjects, claim: ArchiveClaim, keys: readonly VerifierKey[],
@@ -88,11 +79,10 @@ class ArchiveReader {
   private readonly blanks = new Map<string, Pick<StoredEntry, 'chain' | 'seq' | 'id'>>();
   private readonly erased = new Set<string>();
   private readonly runs = new Map<string, string>();
-  private readonly hashes: { readonly skeleton: Hash; readonly disclosures: Hash } =
-    { skeleton: createHash('sha256'), disclosures: createHash('sha256') };
+  private readonly hashes = { skeleton: createHash('sha256'), disclosures: createHash('sha256') };
   private entries = 0;
   private newest = '';
-  private checkpoint: { readonly size: number; readonly root: string } | undefined;
+  private checkpoint: TreeHead | undefined;
   private isConsistent = false;
 
   constructor(
@@ -114,23 +104,23 @@ class ArchiveReader {
   async line(text: string): Promise<void> {
     this.hashes.skeleton.update(`${text}\n`);
     const line = readLine(text);
-    // The verifier of files names the line.
+    // The verifier of files reports lines that cannot be read.
     if (!line) return;
     const { organizationId, instance } = this.claim;
     const isOther = line.kind === 'export'
       && (line.what !== 'archive' || line.instance !== instance || line.organizations.join() !== organizationId);
-    if (isOther) this.found('archive', null, 'is another one');
+    if (isOther) this.found('archive', null, 'belongs to another organization or instance');
     if (line.kind === 'checkpoint') this.takeCheckpoint(line);
     if (line.kind === 'consistency') this.takeConsistency(line);
     if (line.kind === 'entry') await this.takeEntry(line);
   }
 
   async end(): Promise<void> {
-    if (!(await this.disclosed.next()).done) this.found('archive', null, 'has values of entries that it does not hold');
-    const { checkpoint: cut } = this.claim;
-    const isSame = this.checkpoint?.size === cut?.size && this.checkpoint?.root === cut?.root;
-    const isUnder = !cut || isSame || this.isConsistent;
-    if (!isUnder) this.found('archive', null, 'is of a tree that does not go on from the checkpoint of the sweep');
+    if (!(await this.disclosed.next()).done) this.found('archive', null, 'holds values of entries that are not in it');
+    const [{ checkpoint: cut }, now] = [this.claim, this.checkpoint];
+    const isSame = now?.size === cut?.size && now?.root === cut?.root;
+    if (!cut || isSame || this.isConsistent) return;
+    this.found('archive', null, "has a tree that does not extend its retention run's checkpoint");
   }
 
   private takeCheckpoint({ note }: LineOf<'checkpoint'>): void {
@@ -162,13 +152,13 @@ class ArchiveReader {
     if (typeof archive['skeleton'] === 'string') this.runs.set(sweepId, archive['skeleton']);
   }
 
-  /** The line of values that belongs to the entry; a wrong line is a fault of the entry. */
+  /** Reads the next line of values. Where it is missing or belongs to another entry, a finding about this entry is added. */
   private async valuesOf(entry: LineOf<'entry'>): Promise<string | undefined> {
     const next = await this.disclosed.next();
     if (!next.done) this.hashes.disclosures.update(`${next.value}\n`);
     const line = next.done ? undefined : readLine(next.value);
     if (line?.kind === 'disclosures' && line.id === entry.id && line.hash === entry.hash) return line.text;
-    this.found(entry.chain, entry, next.done ? 'has no line of values' : 'has a line of values that is not its own');
+    this.found(entry.chain, entry, next.done ? 'has no line of values' : 'has the line of values of another entry');
     return undefined;
   }
 }

@@ -29,7 +29,7 @@ describe('a planned cut', () => {
 
   const goes = (ofA: number, ofS: number): CutPoint[] => [{ chain: 'a', seq: ofA, count: ofA }, { chain: 's', seq: ofS, count: ofS - 2 }];
 
-  const CASES: [name: string, belongings: ExecutionSpan[], erasures: ErasureLink[], wanted: CutPoint[]][] = [
+  const CASES: [name: string, executions: ExecutionSpan[], erasures: ErasureLink[], wanted: CutPoint[]][] = [
     ['goes as far as chains are covered', [], [], goes(10, 6)],
     ['takes what ended below it whole', [belonging(false, span('a', 9, 10))], [], goes(10, 6)],
     ['stops before what is open', [belonging(true, span('a', 4, 5))], [], goes(3, 6)],
@@ -66,9 +66,9 @@ describe('a planned cut', () => {
     ],
     ['leaves out chains of which nothing goes', [belonging(true, span('a', 1, 1), span('s', 3, 3))], [], []],
   ];
-  it.each(CASES)('%s', (_name, belongings, erasures, wanted) => {
-    expect(planCutPoints([a, s], belongings, erasures)).toEqual(wanted);
-    expect(planCutPoints([a, s], belongings.toReversed(), erasures)).toEqual(wanted);
+  it.each(CASES)('%s', (_name, executions, erasures, wanted) => {
+    expect(planCutPoints([a, s], executions, erasures)).toEqual(wanted);
+    expect(planCutPoints([a, s], executions.toReversed(), erasures)).toEqual(wanted);
   });
 
   it('is the farthest that keeps every rule', () => {
@@ -77,11 +77,11 @@ describe('a planned cut', () => {
     const seq = fc.integer({ min: 1, max: 6 });
     const anySpan = fc.tuple(chain, seq, seq).map(([name, x, y]) => span(name, Math.min(x, y), Math.max(x, y)));
     const few = { minLength: 1, maxLength: 2 };
-    const belongings = fc.array(fc.record({ spans: fc.array(anySpan, few), open: fc.boolean() }), { maxLength: 4 });
+    const executions = fc.array(fc.record({ spans: fc.array(anySpan, few), open: fc.boolean() }), { maxLength: 4 });
     const lists = fc.array(fc.record({ chain, seq }), few);
     const erasures = fc.array(fc.record({ chain, seq, lists }), { maxLength: 3 });
     fc.assert(
-      fc.property(fc.nat({ max: 5 }), fc.nat({ max: 5 }), belongings, erasures, (x, y, together, links) => {
+      fc.property(fc.nat({ max: 5 }), fc.nat({ max: 5 }), executions, erasures, (x, y, together, links) => {
         const keeps = (cut: Record<string, number>) => {
           const goes = (one: { chain: string; seq: number }) => one.seq <= cut[one.chain]!;
           return (

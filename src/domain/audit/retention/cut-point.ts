@@ -40,11 +40,8 @@ export interface CutPoint {
 type Covering = Pick<StoredCheckpoint, 'size' | 'platformSize' | 'madeAt'>;
 
 /**
- * How much of an organization's tree lies below the limit: leaves with an index under the answer have a covering checkpoint
- * that is anchored and was made before it. The age is the checkpoint's, since an entry's own time is what its writer said.
- *
- * @param anchoredSize size of the platform's tree that every anchor knows
- * @param before ISO 8601, UTC, with milliseconds
+ * How many leaves of an organization's tree have a covering checkpoint that is anchored (up to this size of the platform's tree) and was
+ * made before the limit (ISO 8601, UTC, ms). An entry's own time is its writer's claim.
  */
 export function retentionBoundary(checkpoints: readonly Covering[], anchoredSize: number, before: string): number {
   let size = 0;
@@ -58,13 +55,12 @@ export function retentionBoundary(checkpoints: readonly Covering[], anchoredSize
 }
 
 /**
- * How far each chain may be cut: as far as it is covered, lowered until no execution or request is parted or open, and no
- * erasure entry goes before what it lists. The answer is the farthest cut of that kind, the same in whatever order the rules
- * come. A chain that is not named is not cut; chains of which nothing goes are left out.
+ * How far each chain may be cut: as far as it is covered, but parting no execution or request, cutting no open one, and no erasure entry
+ * before the values that it lists. Chains that are not named, or lose nothing, are left out.
  */
 export function planCutPoints(
   chains: readonly CoveredChain[],
-  belongings: readonly ExecutionSpan[],
+  executions: readonly ExecutionSpan[],
   erasures: readonly ErasureLink[],
 ): CutPoint[] {
   const cuts = new Map(chains.map(({ chain, covered }) => [chain, covered]));
@@ -79,7 +75,7 @@ export function planCutPoints(
   // Cuts only ever fall, so this ends; lowering one may part what was whole, in another chain too.
   for (let lowered = true; lowered; ) {
     lowered = false;
-    for (const one of belongings) {
+    for (const one of executions) {
       if (!isKept(one)) continue;
       for (const { chain, first } of one.spans) if (keep(chain, first)) lowered = true;
     }

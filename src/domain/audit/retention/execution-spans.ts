@@ -1,10 +1,8 @@
+import type { StoredEntry } from '../entry/stored-entry.js';
 import type { ExecutionSpan, Span } from './cut-point.js';
 
-/** What of an entry tells which execution or request it belongs to, and whether that has ended. */
-export interface PositionedEvent {
-  readonly chain: string;
-  readonly seq: number;
-  readonly event: string;
+/** The members of an entry that name its execution or request, and whether that has ended. */
+export interface PositionedEvent extends Pick<StoredEntry, 'chain' | 'seq' | 'event'> {
   readonly executionId: string | null;
   readonly hitlId: string | null;
   /** Of a timeout: what was applied. */
@@ -18,21 +16,15 @@ const ENDINGS: ReadonlySet<string> = new Set([
 /** By these a timeout ends a request; by others it goes on. */
 const ENDING_TIMEOUTS: ReadonlySet<string | null> = new Set(['reject', 'notify_only']);
 
-interface Gathered {
-  readonly spans: Map<string, { first: number; last: number }>;
-  ended: boolean;
-}
-
 /**
- * Gathers the entries of each execution, together with its request, as far as they are given. Open is what has no end among
- * them: whether it has not ended, or ends further up, its entries stay. An execution of which nobody knows what became of it
- * has ended, too.
+ * Gathers the given entries of each execution, together with its request. One without an end among them is open, so its entries stay; an
+ * indeterminate one has ended.
  */
 export function executionSpansOf(events: readonly PositionedEvent[]): ExecutionSpan[] {
   // The entry that asks names both; of what follows some name the request alone.
   const executionOf = new Map<string, string>();
   for (const { executionId, hitlId } of events) if (executionId !== null && hitlId !== null) executionOf.set(hitlId, executionId);
-  const gathered = new Map<string, Gathered>();
+  const gathered = new Map<string, { readonly spans: Map<string, { first: number; last: number }>; ended: boolean }>();
   for (const { chain, seq, event, executionId, hitlId, action } of events) {
     const name = executionId ?? (hitlId === null ? undefined : (executionOf.get(hitlId) ?? hitlId));
     if (name === undefined) continue;

@@ -7,23 +7,20 @@ export interface Subtree {
 }
 
 /**
- * The left part of a tree, in as much memory as its size has bits: the roots of the largest complete subtrees, left to right.
- * What is appended must come in order; sizes are exact up to 2^53.
+ * Leaves [begin, size) of a tree, in as much memory as their number has bits: the roots of the largest complete subtrees, left to right.
+ * Leaves are appended in order; sizes are exact up to 2^53.
  */
 export class CompactRange {
   private readonly subtrees: Uint8Array[];
 
-  /**
-   * @param count how many leaves there are
-   * @param nodes roots of the subtrees that `alignedSubtrees(0, count)` names
-   */
-  constructor(private count = 0, nodes: readonly Uint8Array[] = []) {
-    if (nodes.length !== alignedSubtrees(0, count).length) throw new RangeError(`${nodes.length} nodes are no range of ${count}`);
+  /** @param nodes roots of the subtrees that `alignedSubtrees(begin, size)` names */
+  constructor(private end = 0, nodes: readonly Uint8Array[] = [], readonly begin = 0) {
+    if (nodes.length !== alignedSubtrees(begin, end).length) throw new RangeError(`${nodes.length} nodes are no range of ${end - begin}`);
     this.subtrees = [...nodes];
   }
 
   get size(): number {
-    return this.count;
+    return this.end;
   }
 
   get nodes(): readonly Uint8Array[] {
@@ -35,19 +32,17 @@ export class CompactRange {
     this.appendSubtree(0, leafHash);
   }
 
-  /**
-   * Appends a complete subtree of 2^level leaves by its root.
-   *
-   * @throws RangeError where such a subtree cannot begin
-   */
+  /** Appends a complete subtree of 2^level leaves by its root. @throws RangeError where such a subtree cannot begin */
   appendSubtree(level: number, root: Uint8Array): void {
-    const width = 2 ** level;
-    let index = this.count / width;
-    if (!Number.isInteger(index)) throw new RangeError(`no subtree of ${width} leaves begins at ${this.count}`);
-    let merged = root;
-    for (; index % 2 === 1; index = (index - 1) / 2) merged = nodeHash(this.subtrees.pop()!, merged);
+    let width = 2 ** level;
+    if (this.end % width !== 0) throw new RangeError(`no subtree of ${width} leaves begins at ${this.end}`);
+    let [merged, start] = [root, this.end];
+    this.end += width;
+    for (; (start / width) % 2 === 1 && start - width >= this.begin; width *= 2) {
+      merged = nodeHash(this.subtrees.pop()!, merged);
+      start -= width;
+    }
     this.subtrees.push(merged);
-    this.count += width;
   }
 }
 

@@ -1,9 +1,6 @@
 import { HASH_BYTES, nodeHash } from './rfc6962.js';
 
-/**
- * Gives the roots of complete subtrees: at level l, index n stands for the leaves from n · 2^l on, 2^l in number. Level 0 are
- * leaf hashes. Whoever asks stays within the size of the tree.
- */
+/** Gives the roots of complete subtrees within the tree: index n at level l is over the leaves from n · 2^l on, 2^l in number. */
 export interface HashReader {
   read(level: number, indexes: readonly number[]): Promise<readonly Uint8Array[]>;
 }
@@ -13,8 +10,8 @@ export const TILE_WIDTH = 256;
 const TILE_HEIGHT = 8;
 
 /**
- * A tree as it is stored: at tile level t, full tile n holds 256 roots of subtrees of 256^t leaves, one after another, 8,192
- * bytes. Full tiles never change. What stands right of the last full tile is not stored but for the leaves.
+ * A tree as stored: at tile level t, full tile n holds 256 roots of subtrees of 256^t leaves, 8,192 bytes. Full tiles never change. Right
+ * of the last full tile only leaves are stored.
  */
 export interface TileSource {
   /** Full tiles, in the order asked for. */
@@ -25,10 +22,7 @@ export interface TileSource {
   tail(): Promise<readonly Uint8Array[]>;
 }
 
-/**
- * Reads subtree roots from stored tiles; the right edge of each level is recomputed from the level below. For one proof: it
- * keeps what it has read, since the path comes back to the same tiles.
- */
+/** Reads subtree roots from stored tiles; right edges are recomputed from the level below. For one proof: it keeps all tiles. */
 export function tiledHashReader(size: number, source: TileSource): HashReader {
   const edges = new Map<number, Promise<readonly Uint8Array[]>>();
   const kept = new Map<string, readonly Uint8Array[]>();

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { mapRootOver } from '../../../../test/support/memory/map-root-over.js';
 import { storedMap } from '../../../../test/support/memory/memory-map.js';
 import {
-  EMPTY_SUBTREE, MAP_DEPTH, liftLeaf, mapLeaf, mapNode, mapKeyOf, mapRoot, keyedLeaf,
+  EMPTY_SUBTREE, MAP_DEPTH, liftLeaf, mapLeaf, mapKeyOf, nodeOnPath, mapRoot, keyedLeaf,
   type OrganizationHead, type KeyedLeaf,
 } from './organization-map.js';
 import { leafHash, nodeHash } from './rfc6962.js';
@@ -48,8 +48,8 @@ describe('the map of organizations', () => {
   });
 
   it('is empty at every level where nothing stands', () => {
-    expect(mapNode(EMPTY_SUBTREE, EMPTY_SUBTREE)).toEqual(new Uint8Array(32));
-    expect(mapNode(EMPTY_SUBTREE, root)).toEqual(nodeHash(new Uint8Array(32), root));
+    expect(EMPTY_SUBTREE).toEqual(new Uint8Array(32));
+    expect(nodeOnPath(Uint8Array.of(0x80), 0, root, EMPTY_SUBTREE)).toEqual(nodeHash(new Uint8Array(32), root));
     expect(mapRoot([])).toEqual(new Uint8Array(32));
     const leaf = keyedLeaf(head(1));
     expect(liftLeaf(leaf, MAP_DEPTH)).toEqual(leaf.hash);

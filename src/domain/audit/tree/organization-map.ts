@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
+import type { TreeHead } from '../notes/checkpoint.js';
 import { jcsString } from '../entry/jcs.js';
-import { HASH_BYTES, leafHash, nodeHash, sameHash } from './rfc6962.js';
+import { HASH_BYTES, leafHash, nodeHash } from './rfc6962.js';
 
 /** Levels of the map below its root: the bits of a place, the first bit highest. */
 export const MAP_DEPTH = 256;
@@ -8,11 +9,8 @@ export const MAP_DEPTH = 256;
 /** The empty subtree, at every level: 32 zero bytes, never hashed with another. */
 export const EMPTY_SUBTREE: Uint8Array = new Uint8Array(HASH_BYTES);
 
-/** An organization's tree head. `root` in base64. */
-export interface OrganizationHead {
+export interface OrganizationHead extends TreeHead {
   readonly organization: string;
-  readonly root: string;
-  readonly size: number;
 }
 
 /** A leaf that was put in its place. */
@@ -38,19 +36,36 @@ export function keyedLeaf(head: OrganizationHead): KeyedLeaf {
   return { key: mapKeyOf(head.organization), hash: mapLeaf(head) };
 }
 
-/** SHA-256(0x01 ‖ left ‖ right), but for two empty halves, which are empty together. */
-export function mapNode(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return isEmpty(left) && isEmpty(right) ? EMPTY_SUBTREE : nodeHash(left, right);
-}
-
 /** The subtree at a depth of which a leaf is the only content: the leaf, lifted past empty siblings. */
 export function liftLeaf({ key, hash: leaf }: KeyedLeaf, depth: number): Uint8Array {
-  return climb(key, leaf, MAP_DEPTH, depth);
+  let found = leaf;
+  for (let at = MAP_DEPTH - 1; at >= depth; at--) found = nodeOnPath(key, at, found, EMPTY_SUBTREE);
+  return found;
 }
 
-/** Root of the map over all its leaves, each place taken once. For one who has them all: a verifier, or a test. */
+/** The node at a depth of the path to a place, over the path's own child and the other one; not both are empty. */
+export function nodeOnPath(key: Uint8Array, depth: number, own: Uint8Array, other: Uint8Array): Uint8Array {
+  return bitAt(key, depth) === 0 ? nodeHash(own, other) : nodeHash(other, own);
+}
+
+/** Root of the map over all its leaves, each place taken once. */
 export function mapRoot(leaves: readonly KeyedLeaf[]): Uint8Array {
   return rootUnder([...leaves].sort(byMapKey), 0);
+}
+
+/** The subtree at a depth over sorted leaves. @param visit gets every node over two leaves or more, after those below it */
+export function rootUnder<Leaf extends KeyedLeaf>(
+  sorted: readonly Leaf[], depth: number, visit?: (leaves: readonly Leaf[], depth: number, hash: Uint8Array) => void,
+): Uint8Array {
+  const [only] = sorted;
+  if (!only) return EMPTY_SUBTREE;
+  if (sorted.length === 1) return liftLeaf(only, depth);
+  if (depth === MAP_DEPTH) throw new RangeError('two leaves stand in one place');
+  const middle = partAt(sorted, depth);
+  const [left, right] = [sorted.slice(0, middle), sorted.slice(middle)].map((half) => rootUnder(half, depth + 1, visit));
+  const hash = nodeHash(left!, right!);
+  visit?.(sorted, depth, hash);
+  return hash;
 }
 
 /** The bit of a place in which the paths part below a node at this depth. */
@@ -73,28 +88,4 @@ export function byMapKey(a: { readonly key: Uint8Array }, b: { readonly key: Uin
 export function partAt(leaves: readonly { readonly key: Uint8Array }[], depth: number): number {
   const at = leaves.findIndex(({ key }) => bitAt(key, depth) === 1);
   return at < 0 ? leaves.length : at;
-}
-
-function rootUnder(sorted: readonly KeyedLeaf[], depth: number): Uint8Array {
-  if (sorted.length === 0) return EMPTY_SUBTREE;
-  if (sorted.length === 1) return liftLeaf(sorted[0]!, depth);
-  if (depth === MAP_DEPTH) throw new RangeError('two leaves stand in one place');
-  const middle = partAt(sorted, depth);
-  return nodeHash(rootUnder(sorted.slice(0, middle), depth + 1), rootUnder(sorted.slice(middle), depth + 1));
-}
-
-/** From a node on the path at one depth up to a lesser one, past empty siblings. */
-function climb(key: Uint8Array, node: Uint8Array, from: number, to: number): Uint8Array {
-  let found = node;
-  for (let depth = from - 1; depth >= to; depth--) found = join(key, depth, found, EMPTY_SUBTREE);
-  return found;
-}
-
-/** The node at a depth over the path's own child and the other one. */
-function join(key: Uint8Array, depth: number, own: Uint8Array, other: Uint8Array): Uint8Array {
-  return bitAt(key, depth) === 0 ? nodeHash(own, other) : nodeHash(other, own);
-}
-
-function isEmpty(node: Uint8Array): boolean {
-  return sameHash(node, EMPTY_SUBTREE);
 }

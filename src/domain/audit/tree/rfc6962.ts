@@ -13,10 +13,7 @@ const NODE = 1;
 const node = Buffer.alloc(1 + 2 * HASH_BYTES, NODE);
 const leaf = Buffer.alloc(4 * 1024, LEAF);
 
-/**
- * SHA-256. By way of a text of 32 characters, one for each byte: what the engine gives as bytes is a piece of memory of its own, which
- * takes two to three times as long as the hash; these share one.
- */
+/** SHA-256, by way of a text of 32 characters: a result as bytes has memory of its own, and takes two to three times as long. */
 export function digest(data: string | Uint8Array): Uint8Array {
   return Buffer.from(hash('sha256', data, 'binary'), 'latin1');
 }

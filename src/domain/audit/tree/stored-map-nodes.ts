@@ -1,5 +1,5 @@
 import {
-  EMPTY_SUBTREE, MAP_DEPTH, bitAt, byMapKey, liftLeaf, partAt, keyedLeaf,
+  EMPTY_SUBTREE, MAP_DEPTH, bitAt, byMapKey, liftLeaf, nodeOnPath, partAt, partingOf, keyedLeaf, rootUnder,
   type MapSibling, type OrganizationHead, type KeyedLeaf,
 } from './organization-map.js';
 import { nodeHash, sameHash } from './rfc6962.js';
@@ -10,7 +10,7 @@ export interface MapKey {
   readonly prefix: Uint8Array;
 }
 
-/** What stands in a subtree: a node over two organizations or more, the only leaf, or nothing. */
+/** The content of a subtree: a node over two organizations or more, the only leaf, or nothing. */
 export type MapContent = { readonly node: Uint8Array } | { readonly leaf: KeyedLeaf } | undefined;
 
 /** The map as it is stored: the nodes with two organizations or more below them, and the leaves. */
@@ -19,7 +19,7 @@ export interface MapSource {
   contents(keys: readonly MapKey[]): Promise<readonly MapContent[]>;
 }
 
-/** A node as it is to be stored, in place of what stood there; one at depth 256 carries its organization's head. */
+/** A new node of the map; one at depth 256 has its organization's head. */
 export interface StoredMapNode extends MapKey {
   readonly hash: Uint8Array;
   readonly head?: OrganizationHead;
@@ -52,9 +52,7 @@ export interface UpdatedMap {
   readonly before: Uint8Array;
 }
 
-/**
- * The map when these organizations have new heads, each named once. Reads one level at a time, for all organizations together.
- */
+/** The map when these organizations have new heads, each named once. Reads one level at a time, for all of them together. */
 export async function updateMap(source: MapSource, heads: readonly OrganizationHead[]): Promise<UpdatedMap> {
   const changed = heads.map((head) => ({ head, ...keyedLeaf(head) })).sort(byMapKey);
   const nodes: StoredMapNode[] = changed.map(({ key, hash, head }) => ({ depth: MAP_DEPTH, prefix: key, hash, head }));
@@ -65,10 +63,7 @@ export async function updateMap(source: MapSource, heads: readonly OrganizationH
   return { before: hashAt(asRead(top), 0), root: hashAt(close(top, nodes), 0), nodes };
 }
 
-/**
- * The nodes beside the path of a place that holds a leaf, from the root downwards, without the empty ones; undefined where it
- * holds none.
- */
+/** The nodes beside the path to a leaf, from the root downwards, without the empty ones; undefined where there is no leaf. */
 export async function mapSiblings(source: MapSource, key: Uint8Array): Promise<MapSibling[] | undefined> {
   const { siblings, end } = await descend(source, key);
   return leafAt(key, end) ? siblings : undefined;
@@ -80,22 +75,16 @@ export async function siblingsOfNone(source: MapSource, key: Uint8Array): Promis
   if (!end) return siblings;
   if ('node' in end || leafAt(key, end)) return undefined;
   const { leaf } = end;
-  const apart = Array.from({ length: MAP_DEPTH }, (_, depth) => depth).find((depth) => bitAt(key, depth) !== bitAt(leaf.key, depth))!;
+  const apart = partingOf(key, leaf.key);
   return [...siblings, [apart, liftLeaf(leaf, apart + 1)]];
 }
 
-/**
- * The leaf that a place holds, if any, and the root of the map by all that was read on the way. Where that is the root that the map is
- * known by, the answer is proven, also that the place holds none.
- */
+/** The leaf of a place, if any, and the root of the map by all that was read on the way: if that root is known, the answer is proven. */
 export async function lookUp(source: MapSource, key: Uint8Array): Promise<{ leaf: Uint8Array | undefined; root: Uint8Array }> {
   const { siblings, end, depth } = await descend(source, key);
   const beside = new Map(siblings);
   let root = hashAt(end, depth);
-  for (let at = depth - 1; at >= 0; at--) {
-    const other = beside.get(at) ?? EMPTY_SUBTREE;
-    root = bitAt(key, at) === 0 ? nodeHash(root, other) : nodeHash(other, root);
-  }
+  for (let at = depth - 1; at >= 0; at--) root = nodeOnPath(key, at, root, beside.get(at) ?? EMPTY_SUBTREE);
   return { leaf: leafAt(key, end), root };
 }
 
@@ -150,7 +139,7 @@ async function openHalves(source: MapSource, open: readonly Open[]): Promise<Ope
   });
 }
 
-/** What stood in a subtree, by what was read below it rather than by what is stored of it. */
+/** The content of a subtree by the nodes below it, and not by the node that is stored. */
 function asRead(half: Half): MapContent {
   if (!('changed' in half) || !half.halves) return half.content;
   const [left, right] = half.halves.map((one) => hashAt(asRead(one), half.depth + 1));
@@ -172,16 +161,8 @@ function close(half: Half, nodes: StoredMapNode[]): MapContent {
 
 /** The content of a subtree that is made of nothing but these leaves, sorted by place. */
 function build(leaves: readonly KeyedLeaf[], depth: number, nodes: StoredMapNode[]): MapContent {
-  const [only] = leaves;
-  if (!only) return undefined;
-  if (leaves.length === 1) return { leaf: only };
-  if (depth === MAP_DEPTH) throw new RangeError('two leaves stand in one place');
-  const middle = partAt(leaves, depth);
-  const left = build(leaves.slice(0, middle), depth + 1, nodes);
-  const right = build(leaves.slice(middle), depth + 1, nodes);
-  const node = nodeHash(hashAt(left, depth + 1), hashAt(right, depth + 1));
-  nodes.push({ ...keyAt(only.key, depth), hash: node });
-  return { node };
+  if (leaves.length <= 1) return leaves[0] && { leaf: leaves[0] };
+  return { node: rootUnder(leaves, depth, ([first], at, hash) => nodes.push({ ...keyAt(first!.key, at), hash })) };
 }
 
 function hashAt(content: MapContent, depth: number): Uint8Array {

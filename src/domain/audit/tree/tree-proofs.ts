@@ -1,15 +1,11 @@
-import { CompactRange, alignedSubtrees } from './compact-range.js';
+import { alignedSubtrees, CompactRange, type Subtree } from './compact-range.js';
 import type { HashReader } from './hash-reader.js';
 import { EMPTY_ROOT, foldRight, nodeHash, sameHash } from './rfc6962.js';
 
 /** Leaves [from, to), which stand under one node of the tree. */
 type Range = readonly [from: number, to: number];
 
-/**
- * That a leaf stands in a tree: the nodes beside its path, from the leaf upwards (RFC 6962, section 2.1.1).
- *
- * @throws RangeError where the tree has no such leaf
- */
+/** That a leaf stands in a tree (RFC 6962, section 2.1.1). @throws RangeError where the tree has no such leaf */
 export async function inclusionProof(reader: HashReader, index: number, size: number): Promise<Uint8Array[]> {
   assertPositions(index, size);
   if (index >= size) throw new RangeError(`a tree of ${size} has no leaf ${index}`);
@@ -18,34 +14,16 @@ export async function inclusionProof(reader: HashReader, index: number, size: nu
 
 /** Whether the proof leads from the leaf's hash to the root (RFC 9162, section 2.1.3.2). */
 export function checkInclusion(
-  leafHash: Uint8Array,
-  index: number,
-  size: number,
-  proof: readonly Uint8Array[],
-  root: Uint8Array,
+  leafHash: Uint8Array, index: number, size: number, proof: readonly Uint8Array[], root: Uint8Array,
 ): boolean {
   if (!isPosition(index) || !isPosition(size) || index >= size) return false;
-  let at = index;
-  let last = size - 1;
-  let found = leafHash;
-  for (const sibling of proof) {
-    if (last === 0) return false;
-    if (isOdd(at) || at === last) {
-      found = nodeHash(sibling, found);
-      while (!isOdd(at) && at > 0) [at, last] = [half(at), half(last)];
-    } else {
-      found = nodeHash(found, sibling);
-    }
-    [at, last] = [half(at), half(last)];
-  }
-  return last === 0 && sameHash(found, root);
+  const areLeft = leftSiblings(index, size - 1);
+  return areLeft.length === proof.length && sameHash(proof.reduce((own, node, n) => joined(own, node, areLeft[n]!), leafHash), root);
 }
 
 /**
- * That the tree of `to` leaves continues that of `from` leaves (RFC 6962, section 2.1.2). Empty where there is nothing to
- * show: from the empty tree, or from the tree itself.
- *
- * @throws RangeError where the tree does not reach that far
+ * That the tree of `to` leaves continues that of `from` (RFC 6962, section 2.1.2). @throws RangeError where the tree does not reach that
+ * far
  */
 export async function consistencyProof(reader: HashReader, from: number, to: number): Promise<Uint8Array[]> {
   assertPositions(from, to);
@@ -55,36 +33,34 @@ export async function consistencyProof(reader: HashReader, from: number, to: num
 
 /** Whether the proof shows that the first root's tree is the beginning of the second's (RFC 9162, section 2.1.4.2). */
 export function checkConsistency(
-  from: number,
-  to: number,
-  fromRoot: Uint8Array,
-  toRoot: Uint8Array,
-  proof: readonly Uint8Array[],
+  from: number, to: number, fromRoot: Uint8Array, toRoot: Uint8Array, proof: readonly Uint8Array[],
 ): boolean {
   if (!isPosition(from) || !isPosition(to) || from > to) return false;
   if (from === 0) return proof.length === 0 && sameHash(fromRoot, EMPTY_ROOT) && (to > 0 || sameHash(toRoot, EMPTY_ROOT));
   if (from === to) return proof.length === 0 && sameHash(fromRoot, toRoot);
-  let at = from - 1;
-  let last = to - 1;
+  let [at, last] = [from - 1, to - 1];
   while (isOdd(at)) [at, last] = [half(at), half(last)];
   // The smaller tree is complete: its root is the node that both trees share, and does not stand in the proof.
-  const nodes = at === 0 ? [fromRoot, ...proof] : proof;
-  const [shared, ...others] = nodes;
-  if (!shared) return false;
-  let older = shared;
-  let newer = shared;
-  for (const node of others) {
-    if (last === 0) return false;
-    if (isOdd(at) || at === last) {
-      older = nodeHash(node, older);
-      newer = nodeHash(node, newer);
-      while (!isOdd(at) && at > 0) [at, last] = [half(at), half(last)];
-    } else {
-      newer = nodeHash(newer, node);
-    }
-    [at, last] = [half(at), half(last)];
+  const [shared, ...others] = at === 0 ? [fromRoot, ...proof] : proof;
+  const areLeft = leftSiblings(at, last);
+  if (!shared || areLeft.length !== others.length) return false;
+  const older = others.reduce((own, node, n) => (areLeft[n] ? nodeHash(node, own) : own), shared);
+  return sameHash(older, fromRoot) && sameHash(others.reduce((own, node, n) => joined(own, node, areLeft[n]!), shared), toRoot);
+}
+
+/** For each sibling beside the path from a node to the root, whether it is the left one. `end` is the last node of its level. */
+function leftSiblings(index: number, end: number): boolean[] {
+  const areLeft: boolean[] = [];
+  for (let [at, last] = [index, end]; last > 0; [at, last] = [half(at), half(last)]) {
+    const isLeft = isOdd(at) || at === last;
+    areLeft.push(isLeft);
+    if (isLeft) while (!isOdd(at) && at > 0) [at, last] = [half(at), half(last)];
   }
-  return last === 0 && sameHash(older, fromRoot) && sameHash(newer, toRoot);
+  return areLeft;
+}
+
+function joined(own: Uint8Array, sibling: Uint8Array, isLeft: boolean): Uint8Array {
+  return isLeft ? nodeHash(sibling, own) : nodeHash(own, sibling);
 }
 
 /** The compact range of a tree's first `size` leaves: its root, and where appending goes on. */
@@ -93,10 +69,7 @@ export async function rangeOf(reader: HashReader, size: number): Promise<Compact
 }
 
 /** Roots of complete subtrees, in the order asked for: one read for each level. */
-export async function subtreeRoots(
-  reader: HashReader,
-  subtrees: readonly { readonly level: number; readonly index: number }[],
-): Promise<Uint8Array[]> {
+export async function subtreeRoots(reader: HashReader, subtrees: readonly Subtree[]): Promise<Uint8Array[]> {
   const found = new Array<Uint8Array>(subtrees.length);
   for (const level of new Set(subtrees.map((one) => one.level))) {
     const keys = [...subtrees.keys()].filter((n) => subtrees[n]!.level === level);

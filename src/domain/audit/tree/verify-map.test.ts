@@ -28,7 +28,7 @@ async function found(rows: readonly ShownMapNode[]) {
   const inBatches = async function* () {
     for (let at = 0; at < rows.length; at += 3) yield rows.slice(at, at + 3);
   };
-  const { breaks, breaksFound, root } = await verifyMap(inBatches(), 7);
+  const { findings: { listed: breaks, found: breaksFound }, root } = await verifyMap(inBatches(), 7);
   return { breaks: breaks.map(({ chain, detail }) => `${chain}: ${detail.replace(/^.*?(stored|stands|has)/u, '$1')}`), breaksFound, root };
 }
 
@@ -80,7 +80,7 @@ describe('verifyMap', () => {
     const lone = await found(inOrder([...rows, node(mapKeyOf('org_5'), 200)]));
     expect(lone.breaks).toEqual(['platform: stored node stands over less than two organizations, at depth 200']);
     const none = await found(inOrder([...rows, node(mapKeyOf('nobody'), 90), node(mapKeyOf('nobody'), 100)]));
-    expect(none.breaks).toEqual([100, 90].map((depth) => `platform: stored node stands over no organization, at depth ${depth}`));
+    expect(none.breaks).toEqual([90, 100].map((depth) => `platform: stored node stands over no organization, at depth ${depth}`));
     expect((await found([node(mapKeyOf('nobody'), 3)])).breaks)
       .toEqual(['platform: stored node stands over no organization, at depth 3']);
   });

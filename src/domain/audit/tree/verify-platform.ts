@@ -1,22 +1,18 @@
 import { isJsonObject, type JsonObject } from '../../json.js';
 import { findingInTree, type Finding } from '../integrity/findings.js';
 import { PLATFORM_TREE, readCheckpoint } from '../notes/checkpoint.js';
-import type { LogSource, ShownAnchor } from '../integrity/log-source.js';
+import type { LogSource, ShownAnchor, ShownTree } from '../integrity/log-source.js';
 import { parseCanonical } from '../entry/payload.js';
 import { mapLeaf, mapKeyOf, type OrganizationHead } from './organization-map.js';
 import { hashText, readHash, sameHash } from './rfc6962.js';
 import { lookUp } from './stored-map-nodes.js';
-import { CheckpointVerifier, type Trust } from '../notes/verify-checkpoints.js';
+import type { CheckpointVerifier } from '../notes/verify-checkpoints.js';
 import type { Notable } from '../integrity/verify-entries.js';
 import type { MapFound } from './verify-map.js';
 import type { OrganizationTreeFound, PlatformFound, TreeFound } from './verify-tree.js';
 
 /** A checkpoint that somebody has kept outside of the database. */
-export interface KeptCheckpoint {
-  /** `platform`, or an organization's id. */
-  readonly tree: string;
-  readonly size: number;
-  readonly root: string;
+export interface KeptCheckpoint extends ShownTree {
   readonly note: string;
   /** Who has it, as the subject of a sentence. */
   readonly by: string;
@@ -26,11 +22,7 @@ export function keptByAnchors(anchors: readonly ShownAnchor[]): KeptCheckpoint[]
   return anchors.map(({ name, size, root, note }) => ({ tree: PLATFORM_TREE, size, root, note, by: `the anchor ${name}` }));
 }
 
-/**
- * Reads notes that an earlier verification of this installation has left.
- *
- * @throws Error for one that is no checkpoint
- */
+/** Reads remembered checkpoints of this installation. @throws Error for a note that is no checkpoint */
 export function keptByCaller(notes: readonly string[], instance: string): KeptCheckpoint[] {
   return notes.flatMap((note) => {
     const text = note.slice(0, note.indexOf('\n\n') + 1);
@@ -85,15 +77,16 @@ function announcedKey(ownTree: OrganizationTreeFound | undefined, rotations: rea
 }
 
 /**
- * The key that the log announced last, as far as it is under the checkpoint, must have signed the newest checkpoints; where the
- * installation's own chain is not looked at, the key that is said to sign now: a rotation signs all of them by both.
+ * The key that the log announced last, under the checkpoint, must have signed the newest checkpoints; where the installation's own chain is
+ * not read, the keys that are not retired: a rotation signs all of them by both.
  */
 export function* againstAnnouncedKey(
   trees: readonly TreeFound[], ownTree: OrganizationTreeFound | undefined, rotations: readonly Notable[], verifier: CheckpointVerifier,
 ): Generator<Finding> {
-  const key = announcedKey(ownTree, rotations);
-  const [wanted, which] = key !== undefined ? [[key], 'announced last'] : [verifier.present, 'that signs now'];
-  if (wanted.length === 0) return;
+  const isAnnounced = announcedKey(ownTree, rotations) !== undefined;
+  const wanted = signingNow(ownTree, rotations, verifier);
+  if (wanted.length === 0 || (!isAnnounced && !verifier.hasRetired)) return;
+  const which = isAnnounced ? 'announced last' : 'that signs now';
   for (const { tree, newest } of trees) {
     if (!newest || wanted.some((one) => verifier.isSignedBy(newest.note, tree, one))) continue;
     yield findingInTree(tree, newest.size, 'checkpoint_invalid', `has a newest checkpoint that the key ${which} has not signed`);
@@ -125,10 +118,7 @@ export function* againstWholeMap(
   for (const id of new Set([...carried.keys(), ...trees.keys()])) yield* againstHead(id, trees.get(id), carried.get(id));
 }
 
-/**
- * One organization by its path: nobody else's head is needed. Of one without a checkpoint the path has to show that it is in no map: else
- * whoever takes its checkpoints and its place away makes it look as if it were too young for one.
- */
+/** One organization by its path. Without a checkpoint it must show that the map has no leaf: both could have been deleted. */
 export async function againstMapPath(
   source: LogSource, platform: PlatformFound, id: string, tree: OrganizationTreeFound | undefined,
 ): Promise<Finding[]> {
@@ -157,8 +147,4 @@ function* againstHead(id: string, tree: OrganizationTreeFound | undefined, head:
     const what = head ? `carries ${head.size} leaves of it, its newest checkpoint ${newest.size}` : 'does not carry it';
     yield findingInTree(id, newest.size, 'checkpoint_invalid', `is not signed as the platform's tree has it, which ${what}`);
   }
-}
-
-export function checkpointVerifierOf(trust: Trust): CheckpointVerifier {
-  return new CheckpointVerifier(trust);
 }

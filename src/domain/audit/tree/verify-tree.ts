@@ -1,4 +1,5 @@
-import { findingInTree, MAX_FINDINGS, type Finding } from '../integrity/findings.js';
+import { BatchReader } from '../integrity/batch-reader.js';
+import { type Finding, findingInTree, type FindingList, Findings } from '../integrity/findings.js';
 import { organizationChain } from '../entry/chain.js';
 import type { StoredCheckpoint } from '../notes/checkpoint.js';
 import type { CheckpointTime, LeafRun, CutPointRow, ShownTree } from '../integrity/log-source.js';
@@ -32,8 +33,7 @@ export interface TreeFound {
   readonly roots: ReadonlyMap<number, string>;
   /** The newest checkpoint, whether it is sound or not. */
   readonly newest?: StoredCheckpoint;
-  readonly breaks: readonly Finding[];
-  readonly breaksFound: number;
+  readonly findings: FindingList;
 }
 
 export interface OrganizationTreeFound extends TreeFound {
@@ -50,91 +50,70 @@ export interface OrganizationTreeFound extends TreeFound {
   readonly cutAt: ReadonlyMap<string, { readonly index: number; readonly hash: string }>;
 }
 
-/** Follows a tree as it grows, leaf by leaf, and holds every checkpoint of it against the root that it had. */
-class GrowingTree {
-  readonly breaks: Finding[] = [];
-  breaksFound = 0;
-  newest: StoredCheckpoint | undefined;
+/** Follows a tree as it grows, leaf by leaf, and compares every checkpoint of it with the root at that size. */
+class TreeVerifier {
+  readonly findings = new Findings();
   readonly range = new CompactRange();
+  newest: StoredCheckpoint | undefined;
   private readonly roots = new Map<number, string>();
   private readonly verifier: CheckpointVerifier;
-  private readonly checkpoints: AsyncIterator<readonly StoredCheckpoint[]>;
-  private batch: readonly StoredCheckpoint[] = [];
-  private at = 0;
+  private readonly checkpoints: BatchReader<StoredCheckpoint>;
   private readonly wanted: number[];
 
   constructor(private readonly order: TreeOrder, checkpoints: AsyncIterable<readonly StoredCheckpoint[]>) {
     this.verifier = new CheckpointVerifier(order.trust);
-    this.checkpoints = checkpoints[Symbol.asyncIterator]();
+    this.checkpoints = new BatchReader(checkpoints);
     this.wanted = [...new Set(order.wanted)].sort((a, b) => b - a);
   }
 
-  get tree(): string {
-    return this.order.shown.tree;
-  }
-
-  found(kind: Finding['kind'], position: number, what: string): void {
-    this.add(findingInTree(this.tree, position, kind, what));
-  }
-
-  /** Before any leaf. */
-  async begin(): Promise<void> {
-    await this.readOn();
-    await this.atSize();
-  }
-
-  /** Whether somebody waits for the size that the next leaf makes: then `atSize` is due after it. */
-  isAwaited(size: number): boolean {
-    return this.batch[this.at]?.size === size || this.wanted.at(-1) === size;
-  }
-
+  /** Before the first leaf, and after each leaf for whose size `isAwaited` is true. */
   async atSize(): Promise<void> {
     const { size } = this.range;
     const root = hashText(rootOf(this.range));
     while (this.wanted.length > 0 && this.wanted.at(-1)! <= size) this.roots.set(this.wanted.pop()!, root);
-    while (this.batch[this.at]?.size === size) {
-      const one = this.batch[this.at++]!;
+    while ((await this.checkpoints.peek())?.size === size) {
+      const one = this.checkpoints.take();
       if (one.root !== root) {
         this.found('tree_mismatch', size, `does not come to the root that was signed at ${size} leaves: it is not what was signed`);
       }
-      this.look(one);
-      if (this.at === this.batch.length) await this.readOn();
+      this.check(one);
     }
+  }
+
+  /** Whether a checkpoint, or somebody outside, names this size. */
+  isAwaited(size: number): boolean {
+    return this.checkpoints.ready?.size === size || this.wanted.at(-1) === size;
+  }
+
+  /** Whether leaves from this position on follow those before. */
+  follows(from: number): boolean {
+    const { size } = this.range;
+    if (from !== size) this.found('tree_mismatch', size, `goes on at leaf ${from}: what stands before is missing`);
+    return from === size;
   }
 
   /** After the last leaf. */
   async end(): Promise<TreeFound> {
-    const { size } = this.range;
-    const { shown } = this.order;
+    const { range: { size }, order: { shown } } = this;
     if (size !== shown.size) this.found('tree_mismatch', size, `has ${size} leaves, and is said to have ${shown.size}`);
     else if (hashText(rootOf(this.range)) !== shown.root) this.found('tree_mismatch', size, 'has another root than it is said to have');
-    let beyond = false;
-    for (; this.batch[this.at]; this.at === this.batch.length && (await this.readOn())) {
-      const one = this.batch[this.at++]!;
-      this.look(one);
-      if (!beyond) this.found('truncated', size, `has ${size} leaves, and a checkpoint vouches for ${one.size}: its end was cut off`);
-      beyond = true;
+    for (let isFirst = true; await this.checkpoints.peek(); isFirst = false) {
+      const one = this.checkpoints.take();
+      this.check(one);
+      if (isFirst) this.found('truncated', size, `has ${size} leaves, and a checkpoint vouches for ${one.size}: its end was cut off`);
     }
-    const { tree, roots, newest, breaks, breaksFound } = this;
-    return { tree, size, roots, breaks, breaksFound, ...(newest ? { newest } : {}) };
+    const { roots, newest, findings } = this;
+    return { tree: shown.tree, size, roots, findings, ...(newest ? { newest } : {}) };
   }
 
-  private look(checkpoint: StoredCheckpoint): void {
+  private check(checkpoint: StoredCheckpoint): void {
     this.newest = checkpoint;
     const wrong = this.verifier.check(checkpoint);
-    if (wrong) this.add(wrong);
+    if (wrong) this.findings.add([wrong]);
   }
 
-  private async readOn(): Promise<void> {
-    const read = await this.checkpoints.next();
-    this.batch = read.done ? [] : read.value;
-    this.at = 0;
-    if (!read.done && this.batch.length === 0) await this.readOn();
-  }
-
-  add(one: Finding): void {
-    this.breaksFound++;
-    if (this.breaks.length < MAX_FINDINGS) this.breaks.push(one);
+  private found(kind: Finding['kind'], position: number, what: string): void {
+    this.findings.add([findingInTree(this.order.shown.tree, position, kind, what)]);
   }
 }
 
@@ -142,7 +121,7 @@ class GrowingTree {
 export async function verifyTree(
   leaves: AsyncIterable<LeafRun>, checkpoints: AsyncIterable<readonly StoredCheckpoint[]>, order: OrganizationTreeOrder,
 ): Promise<OrganizationTreeFound> {
-  const tree = new GrowingTree(order, checkpoints);
+  const tree = new TreeVerifier(order, checkpoints);
   const hasher = new LeafHasher(order.sumKey);
   const sum = new MultisetHash();
   const cutPoints = new Map(order.cutPoints.map((one) => [one.chain, one.seq]));
@@ -151,17 +130,11 @@ export async function verifyTree(
   const ownChain = organizationChain(order.shown.tree).chain;
   const ownSeq = new Map<number, number>();
   const wanted = new Set(order.wanted);
-  let own = 0;
-  let ownSeqCovered = 0;
   const swept = { count: 0, to: 0 };
-  let counted = 0;
-  let covered = 0;
-  await tree.begin();
+  let [own, ownSeqCovered, counted, covered] = [0, 0, 0, 0];
+  await tree.atSize();
   for await (const run of leaves) {
-    if (run.from !== tree.range.size) {
-      tree.found('tree_mismatch', tree.range.size, `goes on at leaf ${run.from}: what stands before is missing`);
-      break;
-    }
+    if (!tree.follows(run.from)) break;
     for (const leaf of run.leaves) {
       hasher.take(leaf);
       tree.range.append(hasher.leafHash());
@@ -179,9 +152,7 @@ export async function verifyTree(
       if (!tree.isAwaited(size)) continue;
       await tree.atSize();
       if (wanted.has(size)) ownSeq.set(size, own);
-      if (tree.newest?.size !== size) continue;
-      covered = counted;
-      ownSeqCovered = own;
+      if (tree.newest?.size === size) [covered, ownSeqCovered] = [counted, own];
     }
   }
   const found = await tree.end();
@@ -196,78 +167,50 @@ export interface PlatformFound extends TreeFound {
   readonly times: ReadonlyMap<number, string>;
 }
 
-/**
- * Recomputes the platform's tree.
- *
- * @param times of checkpoints of every tree: rows say when these were made, and the leaf that was made with them is signed
- */
+/** Recomputes the platform's tree. @param times in rows of checkpoints of every tree; the leaf made with these is signed */
 export async function verifyPlatformTree(
   leaves: AsyncIterable<{ readonly from: number; readonly texts: readonly string[] }>,
   checkpoints: AsyncIterable<readonly StoredCheckpoint[]>,
   order: TreeOrder,
   times: AsyncIterable<readonly CheckpointTime[]>,
 ): Promise<PlatformFound> {
-  const tree = new GrowingTree(order, checkpoints);
-  const said = new SaidTimes(times, tree);
+  const tree = new TreeVerifier(order, checkpoints);
+  const rows = new CheckpointTimes(times, tree.findings);
   const wanted = new Set(order.wanted);
   const known = new Map<number, string>();
   let last: string | undefined;
-  await tree.begin();
+  await tree.atSize();
   for await (const { from, texts } of leaves) {
-    if (from !== tree.range.size) {
-      tree.found('tree_mismatch', tree.range.size, `goes on at leaf ${from}: what stands before is missing`);
-      break;
-    }
+    if (!tree.follows(from)) break;
     for (const text of texts) {
       tree.range.append(leafHash(text));
       last = text;
       const { size } = tree.range;
       if (wanted.has(size)) known.set(size, timeOf(text) ?? '');
-      await said.at(size, text);
-      if (tree.isAwaited(tree.range.size)) await tree.atSize();
+      await rows.upTo(size, text);
+      if (tree.isAwaited(size)) await tree.atSize();
     }
   }
-  await said.end();
+  await rows.upTo(Infinity);
   return { ...(await tree.end()), times: known, ...(last === undefined ? {} : { last }) };
 }
 
-/** Holds what rows of checkpoints say of their time against the leaves of the platform's tree, as these go by. */
-class SaidTimes {
-  private readonly rows: AsyncIterator<readonly CheckpointTime[]>;
-  private batch: readonly CheckpointTime[] = [];
-  private next = 0;
+/** Compares the times in rows of checkpoints with the leaves of the platform's tree, as these go by. */
+class CheckpointTimes {
+  private readonly rows: BatchReader<CheckpointTime>;
 
-  constructor(rows: AsyncIterable<readonly CheckpointTime[]>, private readonly tree: GrowingTree) {
-    this.rows = rows[Symbol.asyncIterator]();
+  constructor(rows: AsyncIterable<readonly CheckpointTime[]>, private readonly findings: Findings) {
+    this.rows = new BatchReader(rows);
   }
 
-  /** @param text of the leaf with which the tree came to this size */
-  async at(size: number, text: string): Promise<void> {
-    for (let row = await this.peek(); row && row.platformSize <= size; row = await this.peek()) {
-      this.next++;
-      if (row.platformSize !== size || row.madeAt !== timeOf(text)) this.differs(row);
+  /** @param text of the leaf with which the tree came to this size; undefined behind the last leaf */
+  async upTo(size: number, text?: string): Promise<void> {
+    for (let row = await this.rows.peek(); row && row.platformSize <= size; row = await this.rows.peek()) {
+      const { tree, platformSize, madeAt } = this.rows.take();
+      if (text !== undefined && platformSize === size && madeAt === timeOf(text)) continue;
+      const what = `has a checkpoint that says it was made at ${madeAt}; leaf ${platformSize - 1} of the platform's tree does not say so`;
+      this.findings.add([findingInTree(tree, platformSize, 'column_mismatch', what)]);
     }
-  }
-
-  async end(): Promise<void> {
-    for (let row = await this.peek(); row; row = await this.peek()) {
-      this.next++;
-      this.differs(row);
-    }
-  }
-
-  private differs({ tree, platformSize, madeAt }: CheckpointTime): void {
-    const what = `has a checkpoint that says it was made at ${madeAt}; leaf ${platformSize - 1} of the platform's tree does not say so`;
-    this.tree.add(findingInTree(tree, platformSize, 'column_mismatch', what));
-  }
-
-  private async peek(): Promise<CheckpointTime | undefined> {
-    while (this.next >= this.batch.length) {
-      const read = await this.rows.next();
-      if (read.done) return undefined;
-      [this.batch, this.next] = [read.value, 0];
-    }
-    return this.batch[this.next];
   }
 }
 

@@ -14,11 +14,10 @@ import { GrantUsageStore } from '../../capabilities/grant-usage.store.js';
 import { type TeamRef, TeamStore } from '../../teams/team.store.js';
 import type { AgentEntity } from '../agent.entity.js';
 import { AgentStore } from '../agent.store.js';
-import {
-  assertUsable, chainOf, changed, eventOf, holderOf, plainConditions, plainLimits, plainQuorum, plainReminders, planOf,
-} from './grant-terms.js';
+import { assertUsable, chainOf, changesOf, defaultTerms, eventOf, holderOf, planOf, termsAfter } from './grant-terms.js';
+import { type GrantContext, twinOf, warningsOf } from './grant-warnings.js';
 import type { GrantSettingsDto, NewGrantDto } from './grants.dto.js';
-import { type GrantReply, presentGrant, WITHOUT_AGENT } from './grants.presenter.js';
+import { presentGrant, WITHOUT_AGENT, type WrittenGrantReply } from './grants.presenter.js';
 
 /**
  * Grants, changes and revokes capabilities, of one agent under the lock of its chain, of a team as a fact that its
@@ -35,18 +34,18 @@ export class GrantCapabilityService {
     private readonly usage: GrantUsageStore,
   ) {}
 
-  async grant(agentId: string, wanted: NewGrantDto, caller: Caller): Promise<Reply<{ grant: GrantReply }>> {
+  async grant(agentId: string, wanted: NewGrantDto, caller: Caller): Promise<Reply<WrittenGrantReply>> {
     const ref = await this.agents.findRef(caller.scope, agentId);
     return this.work.run(planOf({ organizationId: ref.organizationId, agentId: ref.id }), async (tx) => {
       const agent = await this.agents.read(tx, ref);
-      const { grant, isNew, effectiveMode } = await this.grantWithin(tx, agent, wanted, caller.actorId);
-      return tx.reply(isNew ? 201 : 200, { grant: presentGrant(grant, effectiveMode) });
+      const { isNew, reply } = await this.grantWithin(tx, agent, wanted, caller.actorId);
+      return tx.reply(isNew ? 201 : 200, reply);
     });
   }
 
   /** Grants to a team whose row the unit of work has locked. */
   shareWithin(tx: Tx, { organizationId, id: teamId }: TeamRef, wanted: NewGrantDto, actorId: string) {
-    return this.write(tx, { organizationId, teamId }, WITHOUT_AGENT, wanted, actorId, '');
+    return this.write(tx, { organizationId, teamId }, undefined, wanted, actorId, '');
   }
 
   /** @param pointer JSON pointer of the grant in the body, for errors */
@@ -54,45 +53,57 @@ export class GrantCapabilityService {
     return this.write(tx, { organizationId: agent.organizationId, agentId: agent.id }, agent, wanted, actorId, pointer);
   }
 
-  /** Granting again keeps the id and raises the version; what is left out returns to its default. */
-  private async write(
-    tx: Tx, holder: Holder, agent: Pick<AgentEntity, 'riskLevel'>, wanted: NewGrantDto, actorId: string, pointer: string,
-  ) {
+  /** Granting again keeps the id, what is left out and the counted uses, and raises the version. */
+  private async write(tx: Tx, holder: Holder, agent: AgentEntity | undefined, wanted: NewGrantDto, actorId: string, pointer: string) {
     const { organizationId } = holder;
     const definition = await this.definitions.findToGrant(tx, organizationId, wanted.capability);
-    if (!definition) throw new Problem('NOT_FOUND', `There is no capability "${wanted.capability}". GET /api/v1/capabilities lists all.`);
+    if (!definition) throw new Problem('NOT_FOUND', await this.definitions.whyUnknown(organizationId, wanted.capability, tx));
     const former = await this.grants.unrevoked(tx, holder, wanted.capability);
+    const now = await tx.now();
+    if (former && !isAlive(former, now) && wanted.expiresAt === undefined) throw ranOut(former, pointer);
+    const byDefault = defaultTerms(definition);
     const grant: GrantEntity = {
       agentId: null,
       teamId: null,
       ...holder,
       id: former?.id ?? newId('grt'),
       capability: wanted.capability,
-      hitlMode: wanted.hitlMode ?? definition.defaultHitlMode,
-      timeoutSeconds: wanted.hitlTimeoutSeconds ?? null,
-      timeoutAction: wanted.hitlTimeoutAction ?? 'reject',
-      conditions: plainConditions(wanted.conditions ?? []),
-      limits: plainLimits(wanted.limits ?? []),
-      quorum: plainQuorum(wanted.quorum ?? null, pointer),
-      reminders: plainReminders(wanted.reminders ?? []),
-      expiresAt: wanted.expiresAt ?? null,
+      ...termsAfter(former ?? byDefault, byDefault, wanted, pointer),
       version: (former?.version ?? 0) + 1,
-      grantedAt: await tx.now(),
+      grantedAt: now,
       grantedBy: actorId,
       revokedAt: null,
       revokedBy: null,
     };
-    const effectiveMode = grantEffectiveMode(grant, definition, agent);
+    const effectiveMode = grantEffectiveMode(grant, definition, agent ?? WITHOUT_AGENT);
     assertUsable(grant, effectiveMode, pointer);
     await this.assertGroups(tx, grant, pointer);
     await (former ? this.grants.update(tx, grant) : this.grants.insert(tx, grant));
     await this.openUsage(tx, grant);
     tx.record(chainOf(holder), eventOf('capability.granted', grant));
-    return { grant, isNew: !former, effectiveMode };
+    return { isNew: !former, reply: await this.replyOf(tx, grant, former, { effectiveMode, now, pointer, ...(agent ? { agent } : {}) }) };
+  }
+
+  /** A grant as its maker is answered: whole, with what has changed and what may not be what was meant. */
+  private async replyOf(
+    tx: Tx, grant: GrantEntity, former: GrantEntity | null, context: Omit<GrantContext, 'twin'>,
+  ): Promise<WrittenGrantReply> {
+    const warnings = warningsOf(grant, { ...context, twin: await this.twinOf(tx, grant, context.now) });
+    return {
+      grant: presentGrant(grant, context.effectiveMode),
+      ...(former ? { changed: changesOf(former, grant) } : {}),
+      ...(warnings.length > 0 ? { warnings } : {}),
+    };
+  }
+
+  private async twinOf(tx: Tx, grant: GrantEntity, now: Date): Promise<GrantContext['twin']> {
+    const twin = await this.grants.unrevoked(tx, holderOf(grant), twinOf(grant.capability));
+    const definition = twin && isAlive(twin, now) ? await this.definitions.find(tx, grant.organizationId, twin.capability) : undefined;
+    return definition && { capability: twin!.capability, effectiveMode: grantEffectiveMode(twin!, definition, WITHOUT_AGENT) };
   }
 
   /** Of an agent's own grant; a team's is changed by granting it again, since it concerns others too. */
-  async configure(agentId: string, capability: string, change: GrantSettingsDto, caller: Caller): Promise<Reply<{ grant: GrantReply }>> {
+  async configure(agentId: string, capability: string, change: GrantSettingsDto, caller: Caller): Promise<Reply<WrittenGrantReply>> {
     const ref = await this.agents.findRef(caller.scope, agentId);
     const holder = { organizationId: ref.organizationId, agentId: ref.id };
     return this.work.run(planOf(holder), async (tx) => {
@@ -101,14 +112,14 @@ export class GrantCapabilityService {
       const now = await tx.now();
       const definition = await this.definitions.findToGrant(tx, ref.organizationId, capability);
       if (!former || !definition || !isAlive(former, now)) throw await this.nothingToChange(tx, agent, capability, now);
-      const grant = { ...former, ...changed(change), version: former.version + 1 };
+      const grant = { ...former, ...termsAfter(former, defaultTerms(definition), change), version: former.version + 1 };
       const effectiveMode = grantEffectiveMode(grant, definition, agent);
       assertUsable(grant, effectiveMode, '');
       await this.assertGroups(tx, grant, '');
       await this.grants.update(tx, grant);
       await this.openUsage(tx, grant);
       tx.record(chainOf(holder), eventOf('capability.config_updated', grant));
-      return tx.reply(200, { grant: presentGrant(grant, effectiveMode) });
+      return tx.reply(200, await this.replyOf(tx, grant, former, { effectiveMode, agent, now, pointer: '' }));
     });
   }
 
@@ -162,6 +173,12 @@ export class GrantCapabilityService {
       ? 'The agent holds this by its team. Change the team\'s grant by POST /api/v1/capabilities/grant, or give the agent one of its own.'
       : 'The agent holds no active grant of this capability.');
   }
+}
+
+/** A grant that ran out is granted again with a time, or with none: its other terms are kept, and so would be its end. */
+function ranOut({ expiresAt }: GrantEntity, pointer: string): Problem {
+  const message = `is required: the grant ran out at ${expiresAt!.toISOString()}; give a new time, or null for none`;
+  return invalid([{ pointer: `${pointer}/expiresAt`, message }]);
 }
 
 export function isAlive({ expiresAt }: GrantEntity, now: Date): boolean {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AuditEvent } from '../../../domain/audit/catalogue/audit-events.js';
 import { agentChain, type ChainRef, organizationChain } from '../../../domain/audit/entry/chain.js';
 import { type Condition, checkCondition, type Position } from '../../../domain/gate/conditions.js';
@@ -11,6 +12,7 @@ import type { Plan } from '../../../platform/database/transaction/plan.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import { invalid } from '../../../platform/http/fields/read-members.js';
 import type { GrantEntity } from '../../capabilities/grant.entity.js';
+import type { Definition } from '../../capabilities/definition.js';
 import type { Holder } from '../../capabilities/grant.store.js';
 import type { ConditionDto, GrantSettingsDto, LimitDto, QuorumDto, ReminderDto } from './grants.dto.js';
 
@@ -30,27 +32,58 @@ export function planOf(holder: Holder): Plan {
   return { chains: [chainOf(holder)], ...('agentId' in holder ? {} : { changesShared: [holder.organizationId] }) };
 }
 
-/** Members that were sent; null returns to the default. */
-export function changed(change: GrantSettingsDto): Partial<GrantEntity> {
-  const { hitlMode, hitlTimeoutSeconds, hitlTimeoutAction, conditions, limits, quorum, reminders, expiresAt } = change;
+/** The members of a grant that its makers set. */
+export type GrantTerms = Pick<GrantEntity,
+  'hitlMode' | 'timeoutSeconds' | 'timeoutAction' | 'conditions' | 'limits' | 'quorum' | 'reminders' | 'expiresAt'>;
+
+/** How answers name the members, as `GrantReply` spells them. */
+const ANSWERED_AS: Readonly<Record<keyof GrantTerms, string>> = {
+  hitlMode: 'hitlMode', timeoutSeconds: 'hitl_timeout_seconds', timeoutAction: 'hitl_timeout_action', conditions: 'conditions',
+  limits: 'limits', quorum: 'quorum', reminders: 'reminders', expiresAt: 'expiresAt',
+};
+
+export function defaultTerms(definition: Pick<Definition, 'defaultHitlMode'>): GrantTerms {
   return {
-    ...(hitlMode === undefined ? {} : { hitlMode }),
-    ...(hitlTimeoutSeconds === undefined ? {} : { timeoutSeconds: hitlTimeoutSeconds }),
-    ...(hitlTimeoutAction === undefined ? {} : { timeoutAction: hitlTimeoutAction }),
-    ...(conditions === undefined ? {} : { conditions: plainConditions(conditions) }),
-    ...(limits === undefined ? {} : { limits: plainLimits(limits) }),
-    ...(quorum === undefined ? {} : { quorum: plainQuorum(quorum) }),
-    ...(reminders === undefined ? {} : { reminders: plainReminders(reminders) }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
+    hitlMode: definition.defaultHitlMode, timeoutSeconds: null, timeoutAction: 'reject', conditions: [], limits: [], quorum: null,
+    reminders: [], expiresAt: null,
   };
 }
 
+/**
+ * The terms after a change: what is left out stays, so that nothing is loosened by omission, and null returns to the default.
+ *
+ * @param pointer JSON pointer of the grant in the body
+ */
+export function termsAfter(former: GrantTerms, byDefault: GrantTerms, change: GrantSettingsDto, pointer = ''): GrantTerms {
+  const { hitlMode, hitlTimeoutSeconds, hitlTimeoutAction, conditions, limits, quorum, reminders, expiresAt } = change;
+  const after = <Value, Stored>(value: Value | null | undefined, stays: Stored, initial: Stored, read: (given: Value) => Stored) =>
+    value === undefined ? stays : value === null ? initial : read(value);
+  const same = <Value>(value: Value): Value => value;
+  return {
+    hitlMode: after(hitlMode, former.hitlMode, byDefault.hitlMode, same),
+    timeoutSeconds: after(hitlTimeoutSeconds, former.timeoutSeconds, byDefault.timeoutSeconds, same),
+    timeoutAction: after(hitlTimeoutAction, former.timeoutAction, byDefault.timeoutAction, same),
+    conditions: after(conditions, former.conditions, byDefault.conditions, plainConditions),
+    limits: after(limits, former.limits, byDefault.limits, plainLimits),
+    quorum: after(quorum, former.quorum, byDefault.quorum, (given) => plainQuorum(given, pointer)),
+    reminders: after(reminders, former.reminders, byDefault.reminders, plainReminders),
+    expiresAt: after(expiresAt, former.expiresAt, byDefault.expiresAt, same),
+  };
+}
+
+/** The members in which a grant differs from what it was, by their names in answers. */
+export function changesOf(former: GrantTerms, now: GrantTerms): string[] {
+  return (Object.keys(ANSWERED_AS) as (keyof GrantTerms)[])
+    .filter((name) => !isDeepStrictEqual(former[name], now[name]))
+    .map((name) => ANSWERED_AS[name]);
+}
+
 /** What is stored and hashed is data, not an instance of the class that read it. */
-export function plainConditions(conditions: readonly ConditionDto[]): Condition[] {
+function plainConditions(conditions: readonly ConditionDto[]): Condition[] {
   return conditions.map(({ when, hitlMode, reason }) => ({ when, hitlMode, ...(reason === undefined ? {} : { reason }) }));
 }
 
-export function plainLimits(limits: readonly LimitDto[]): Limit[] {
+function plainLimits(limits: readonly LimitDto[]): Limit[] {
   return limits.map(({ max, per, sum, then }) => ({ max, per, ...(sum === undefined ? {} : { sum }), then }));
 }
 
@@ -58,8 +91,7 @@ export function plainLimits(limits: readonly LimitDto[]): Limit[] {
  * @param pointer JSON pointer of the grant in the body
  * @throws Problem VALIDATION_FAILED where a group names a team and a role, or neither
  */
-export function plainQuorum(quorum: QuorumDto | null, pointer = ''): Quorum | null {
-  if (quorum === null) return null;
+function plainQuorum(quorum: QuorumDto, pointer: string): Quorum {
   const groups = (quorum.groups ?? []).map(({ teamId, role }, index): QuorumGroup => {
     if (teamId !== undefined && role === undefined) return { teamId };
     if (role !== undefined && teamId === undefined) return { role };
@@ -68,7 +100,7 @@ export function plainQuorum(quorum: QuorumDto | null, pointer = ''): Quorum | nu
   return { approvals: quorum.approvals, ...(groups.length === 0 ? {} : { groups }) };
 }
 
-export function plainReminders(reminders: readonly ReminderDto[]): Reminder[] {
+function plainReminders(reminders: readonly ReminderDto[]): Reminder[] {
   return reminders.map(({ secondsBefore, escalate }) => ({ secondsBefore, ...(escalate ? { escalate } : {}) }));
 }
 

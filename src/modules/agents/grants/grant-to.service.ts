@@ -9,7 +9,7 @@ import { TeamStore } from '../../teams/team.store.js';
 import { GrantCapabilityService, isAlive } from './grant-capability.service.js';
 import { planOf } from './grant-terms.js';
 import type { GrantToDto, NewGrantDto } from './grants.dto.js';
-import { type GrantReply, presentGrant } from './grants.presenter.js';
+import type { WrittenGrantReply } from './grants.presenter.js';
 
 /** Grants to whichever holder the call names: an agent, or a team whose agents share it. */
 @Injectable()
@@ -22,7 +22,7 @@ export class GrantToService {
     private readonly entitlements: Entitlements,
   ) {}
 
-  async grantTo({ agentId, teamId, ...wanted }: GrantToDto, caller: Caller): Promise<Reply<{ grant: GrantReply }>> {
+  async grantTo({ agentId, teamId, ...wanted }: GrantToDto, caller: Caller): Promise<Reply<WrittenGrantReply>> {
     if ((agentId === undefined) === (teamId === undefined)) {
       throw invalid([{ pointer: '/agentId', message: 'either agentId or teamId is required, not both' }]);
     }
@@ -30,19 +30,19 @@ export class GrantToService {
   }
 
   /** To a team: each agent of it holds the capability from the next call on, unless it has a grant of its own. */
-  private async share(teamId: string, wanted: NewGrantDto, caller: Caller): Promise<Reply<{ grant: GrantReply }>> {
+  private async share(teamId: string, wanted: NewGrantDto, caller: Caller): Promise<Reply<WrittenGrantReply>> {
     const ref = await this.teams.findRef(caller.scope, teamId);
     const { organizationId } = ref;
     const holder = { organizationId, teamId };
     return this.work.run(planOf(holder), async (tx) => {
-      await this.teams.hold(tx, ref);
+      await this.teams.lock(tx, ref);
       const former = await this.stored.unrevoked(tx, holder, wanted.capability);
       // What is shared already may be changed under any subscription.
       if (!former || !isAlive(former, await tx.now())) {
         await this.entitlements.assert((sql, parameters) => tx.query(sql, parameters), organizationId, 'shared_grants', caller);
       }
-      const { grant, isNew, effectiveMode } = await this.grants.shareWithin(tx, ref, wanted, caller.actorId);
-      return tx.reply(isNew ? 201 : 200, { grant: presentGrant(grant, effectiveMode) });
+      const { isNew, reply } = await this.grants.shareWithin(tx, ref, wanted, caller.actorId);
+      return tx.reply(isNew ? 201 : 200, reply);
     });
   }
 }

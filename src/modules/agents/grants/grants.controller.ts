@@ -12,7 +12,7 @@ import { AgentStore } from '../agent.store.js';
 import { GrantCapabilityService } from './grant-capability.service.js';
 import { GrantToService } from './grant-to.service.js';
 import { GrantListQuery, GrantSettingsDto, GrantToDto, NewGrantDto } from './grants.dto.js';
-import { GrantEnvelope, GrantListReply } from './grants.presenter.js';
+import { GrantListReply, WrittenGrantReply } from './grants.presenter.js';
 import { type GrantFilter, GrantsQuery } from './grants.query.js';
 
 const DEFAULT_LIMIT = 500;
@@ -32,12 +32,12 @@ export class GrantsController {
   @Post('capabilities/grant')
   @ApiOperation({
     summary: 'Grant a capability to an agent or a team',
-    description: 'Granting again keeps the id and raises the version; what is left out returns to its default.',
+    description: 'Granting again keeps the id and what is left out, and raises the version; null returns a member to its default.',
   })
   @Access('grants.write')
   @Idempotent('grants.grant')
-  @Replies(201, GrantEnvelope, 'TIER_REQUIRED', ...GRANT_CODES)
-  @Replies(200, GrantEnvelope)
+  @Replies(201, WrittenGrantReply, 'TIER_REQUIRED', ...GRANT_CODES)
+  @Replies(200, WrittenGrantReply)
   grantTo(@JsonBody(GrantToDto) body: GrantToDto, @Caller() caller: VerifiedCaller) {
     return this.grantsTo.grantTo(body, caller);
   }
@@ -45,12 +45,12 @@ export class GrantsController {
   @Post('agents/:id/capabilities')
   @ApiOperation({
     summary: 'Grant a capability to this agent',
-    description: 'Granting again keeps the id and raises the version; what is left out returns to its default.',
+    description: 'Granting again keeps the id and what is left out, and raises the version; null returns a member to its default.',
   })
   @Access('grants.write')
   @Idempotent('grants.grant')
-  @Replies(201, GrantEnvelope, ...GRANT_CODES)
-  @Replies(200, GrantEnvelope)
+  @Replies(201, WrittenGrantReply, ...GRANT_CODES)
+  @Replies(200, WrittenGrantReply)
   grant(@PathParam('id', 'agt') id: string, @JsonBody(NewGrantDto) body: NewGrantDto, @Caller() caller: VerifiedCaller) {
     return this.granting.grant(id, body, caller);
   }
@@ -58,7 +58,7 @@ export class GrantsController {
   @Patch('agents/:id/capabilities/:capability')
   @ApiOperation({ summary: 'Change an agent\'s own grant', description: 'Members left out stay. Takes effect on the very next call.' })
   @Access('grants.write')
-  @Replies(200, GrantEnvelope, ...TERMS_CODES)
+  @Replies(200, WrittenGrantReply, ...TERMS_CODES)
   configure(
     @PathParam('id', 'agt') id: string,
     @PathParam('capability') capability: string,

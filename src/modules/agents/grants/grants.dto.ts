@@ -70,7 +70,7 @@ export class ReminderDto {
   escalate?: boolean;
 }
 
-/** What can be said of a grant besides its capability. */
+/** The terms of a grant. Of a grant that is there, what is left out stays, and null returns to the default. */
 export class GrantSettingsDto {
   @OneOf(GRANT_WORDS, { optional: true, doc: 'Default: the mode of the catalogue at that moment.', example: 'propose' })
   hitlMode?: GrantWord;
@@ -79,30 +79,32 @@ export class GrantSettingsDto {
   hitlTimeoutSeconds?: number | null;
 
   @OneOf(TIMEOUT_ACTIONS, {
-    optional: true,
+    optional: true, clearable: true,
     doc: 'What happens when nobody decides in time. Default `reject`. `approve` not where an admin or several people have to approve.',
   })
-  hitlTimeoutAction?: TimeoutAction;
+  hitlTimeoutAction?: TimeoutAction | null;
 
-  @NestedList(() => ConditionDto, { maxItems: CONDITIONS_MAX, optional: true, doc: 'They only tighten the mode, in any order.' })
-  conditions?: ConditionDto[];
+  @NestedList(() => ConditionDto, {
+    maxItems: CONDITIONS_MAX, optional: true, clearable: true, doc: 'They only tighten the mode, in any order.',
+  })
+  conditions?: ConditionDto[] | null;
 
   @Timestamp({ optional: true, clearable: true, doc: 'From then on the grant is none. Default: never.' })
   expiresAt?: Date | null;
 
   @NestedList(() => LimitDto, {
-    maxItems: LIMITS_MAX, optional: true,
+    maxItems: LIMITS_MAX, optional: true, clearable: true,
     doc: 'How often, or how much, before another mode applies. Counted from when a limit is set; of a team, for all its agents together.',
   })
-  limits?: LimitDto[];
+  limits?: LimitDto[] | null;
 
   @Nested(() => QuorumDto, { optional: true, clearable: true, doc: 'Several people have to approve. Default: one is enough.' })
   quorum?: QuorumDto | null;
 
   @NestedList(() => ReminderDto, {
-    maxItems: REMINDERS_MAX, optional: true, doc: 'People are told that a window is about to end. Default: none.',
+    maxItems: REMINDERS_MAX, optional: true, clearable: true, doc: 'People are told that a window is about to end. Default: none.',
   })
-  reminders?: ReminderDto[];
+  reminders?: ReminderDto[] | null;
 }
 
 export class NewGrantDto extends GrantSettingsDto {

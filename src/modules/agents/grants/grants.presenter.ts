@@ -4,10 +4,19 @@ import type { Quorum } from '../../../domain/hitl/quorum.js';
 import type { Reminder } from '../../../domain/hitl/reminders.js';
 import { DEFAULT_WINDOW_SECONDS } from '../../../domain/hitl/window.js';
 import type { GrantEntity } from '../../capabilities/grant.entity.js';
+import { WarningReply } from './grant-warnings.js';
 import { ConditionDto, LimitDto, QuorumDto, ReminderDto } from './grants.dto.js';
 
 const EFFECTIVE =
   'What it means for this agent now, conditions and limits aside; for a team, what it means for an agent whose risk is below high.';
+
+/** How a limit stands now. */
+export class LimitStateReply extends LimitDto {
+  @ApiProperty({ description: 'What is used of it: begun, or waiting for a decision.' }) used!: number;
+  @ApiProperty() left!: number;
+  @ApiProperty({ type: 'integer', required: false, description: 'Seconds until there is room again, where time makes it.' })
+  retryAfter?: number;
+}
 
 /** Spelled exactly as the interface's grant table: both conventions in one object. */
 export class GrantReply {
@@ -25,12 +34,21 @@ export class GrantReply {
   @ApiProperty({ format: 'date-time', required: false }) expiresAt?: string;
   @ApiProperty({ type: () => ConditionDto, isArray: true, required: false }) conditions?: ConditionDto[];
   @ApiProperty({ type: () => LimitDto, isArray: true, required: false }) limits?: LimitDto[];
+  @ApiProperty({ type: LimitStateReply, isArray: true, required: false, description: 'In lists: how each limit stands now.' })
+  usage?: LimitStateReply[];
   @ApiProperty({ type: () => QuorumDto, required: false }) quorum?: Quorum;
   @ApiProperty({ type: () => ReminderDto, isArray: true, required: false }) reminders?: readonly Reminder[];
 }
 
 export class GrantEnvelope {
   @ApiProperty({ type: GrantReply }) grant!: GrantReply;
+}
+
+export class WrittenGrantReply extends GrantEnvelope {
+  @ApiProperty({ type: String, isArray: true, required: false, description: 'Of a grant that was there: the members that differ now.' })
+  changed?: string[];
+  @ApiProperty({ type: WarningReply, isArray: true, required: false, description: 'What may not be what was meant.' })
+  warnings?: WarningReply[];
 }
 
 export class GrantListReply {

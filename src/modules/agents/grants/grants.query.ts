@@ -8,6 +8,7 @@ import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.
 import { pageOf } from '../../../platform/database/statements/paged.js';
 import type { Page, PageRequest } from '../../../platform/http/fields/pagination.js';
 import type { GrantEntity } from '../../capabilities/grant.entity.js';
+import { LimitRoomQuery } from '../../capabilities/limit-room.query.js';
 import { type GrantReply, presentGrant, WITHOUT_AGENT } from './grants.presenter.js';
 
 const COLUMNS = `g.organization_id as "organizationId", g.id, g.agent_id as "agentId", g.team_id as "teamId", g.capability,
@@ -44,7 +45,10 @@ type Row = GrantEntity & { riskLevel: RiskLevel | null };
 /** Active grants, with the mode that each has now. */
 @Injectable()
 export class GrantsQuery {
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly room: LimitRoomQuery,
+  ) {}
 
   async list(scope: Scope, filter: GrantFilter, page: PageRequest): Promise<Page<GrantReply>> {
     // An agent that names no agent lists its own grants.
@@ -63,7 +67,8 @@ export class GrantsQuery {
       },
       page,
     );
-    return { rows: rows.map(present), ...rest };
+    const usages = await this.room.ofGrants(rows);
+    return { rows: rows.map((row, i) => ({ ...present(row), ...(usages[i]!.length > 0 ? { usage: usages[i]! } : {}) })), ...rest };
   }
 }
 

@@ -17,6 +17,8 @@ export interface Vouching {
   /** Unix seconds at which somebody last vouched for the agent. */
   at: number;
   by: string;
+  /** The agent key that the token is exchanged for: the token ends with it, and so at the latest when the key expires. */
+  key?: { readonly id: string; readonly expiresAt: Date | undefined };
 }
 
 export type AgentTokenCheck = { ok: true; principal: AgentPrincipal } | { ok: false; reason: string };
@@ -51,13 +53,15 @@ export class AgentTokens {
 
   issue(agent: Pick<AgentEntity, 'id' | 'organizationId' | 'epoch'>, capabilities: string[], vouching: Vouching): IssuedToken {
     const issuedAt = Math.floor(Date.now() / 1000);
-    const expires = issuedAt + this.config.agentJwtTtl;
+    const keyEnd = vouching.key?.expiresAt === undefined ? Infinity : Math.floor(vouching.key.expiresAt.getTime() / 1000);
+    const expires = Math.min(issuedAt + this.config.agentJwtTtl, keyEnd);
     const tokenId = randomUUID();
     const claims = {
       sub: agent.id, agent_id: agent.id, org_id: agent.organizationId, capabilities, iat: issuedAt, exp: expires,
       iss: this.issuer, aud: AUDIENCE, jti: tokenId, epoch: agent.epoch,
       // By the database's clock it may lie a moment ahead of ours.
       auth_time: Math.min(vouching.at, issuedAt), vch: vouching.by,
+      ...(vouching.key === undefined ? {} : { key_id: vouching.key.id }),
     };
     const token = this.jwt.sign(claims, { secret: this.key as unknown as Buffer, algorithm: 'HS256' });
     return { token, tokenId, expiresAt: new Date(expires * 1000) };
@@ -102,7 +106,7 @@ export class AgentTokens {
   private principalOf(claims: Record<string, unknown>): AgentTokenCheck {
     const wrong = (claim: string): AgentTokenCheck => ({ ok: false, reason: `the claim ${claim} is not valid` });
     const { sub, agent_id: agentId, org_id: organizationId, tenant_id: tenantId, capabilities, iat, exp } = claims;
-    const { iss, aud, jti, epoch, auth_time: authTime, vch } = claims;
+    const { iss, aud, jti, epoch, auth_time: authTime, vch, key_id: keyId } = claims;
     if (!isId('agt', agentId)) return wrong('agent_id');
     if (sub !== agentId) return wrong('sub');
     if (!isId('org', organizationId)) return wrong('org_id');
@@ -118,13 +122,16 @@ export class AgentTokens {
     if (epoch === undefined ? strict : !isTime(epoch)) return wrong('epoch');
     if (authTime === undefined ? strict : !isTime(authTime) || authTime > iat) return wrong('auth_time');
     if (vch !== undefined && typeof vch !== 'string') return wrong('vch');
+    if (keyId !== undefined && !isId('key', keyId)) return wrong('key_id');
     return {
       ok: true,
       principal: {
-        kind: 'agent', agentId, organizationId, capabilities, epoch: (epoch as number | undefined) ?? 0, expiresAt: exp, issuedAt: iat,
+        kind: 'agent', credential: 'token', agentId, organizationId, capabilities, epoch: (epoch as number | undefined) ?? 0,
+        expiresAt: exp, issuedAt: iat,
         authTime: (authTime as number | undefined) ?? iat,
         ...(typeof jti === 'string' ? { tokenId: jti } : {}),
         ...(typeof vch === 'string' ? { vouchedBy: vch } : {}),
+        ...(keyId === undefined ? {} : { keyId }),
         ...(tenantId === undefined ? {} : { tenantId }),
       },
     };

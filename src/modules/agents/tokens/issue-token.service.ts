@@ -8,8 +8,9 @@ import { Problem } from '../../../platform/http/reply/problem.js';
 import type { Reply } from '../../../platform/http/reply/replies.js';
 import { GrantStore } from '../../capabilities/grant.store.js';
 import type { AgentEntity } from '../agent.entity.js';
-import { AgentStore } from '../agent.store.js';
-import { AgentTokens, type Vouching } from './agent-tokens.js';
+import { type AgentRef, AgentStore } from '../agent.store.js';
+import { AgentKeyStore } from '../keys/agent-key.store.js';
+import { AgentTokens, type IssuedToken, type Vouching } from './agent-tokens.js';
 
 export interface TokenReplyBody {
   token: string;
@@ -18,7 +19,7 @@ export interface TokenReplyBody {
 
 const LATE = 'This token has been refreshed once after its expiry. Ask an admin for a new one: POST /api/v1/agents/:id/token.';
 
-/** Issues, refreshes and ends tokens of agents. A token names the capabilities of its moment; grants decide all the same. */
+/** Issues, exchanges, refreshes and ends tokens of agents. A token names the capabilities of its moment; grants decide all the same. */
 @Injectable()
 export class IssueTokenService {
   constructor(
@@ -26,6 +27,7 @@ export class IssueTokenService {
     private readonly agents: AgentStore,
     private readonly grants: GrantStore,
     private readonly tokens: AgentTokens,
+    private readonly keys: AgentKeyStore,
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
 
@@ -36,8 +38,23 @@ export class IssueTokenService {
       const agent = await this.agents.read(tx, ref);
       if (agent.status !== 'active') throw new Problem('AGENT_INACTIVE', `The agent is ${agent.status}.`);
       const { issued } = await this.issueWithin(tx, agent, 'issued', caller.actorId);
-      const reply = { token: issued.token, expiresAt: issued.expiresAt.toISOString() };
-      return tx.reply(200, reply, { ...reply, token: null });
+      return shownOnce(tx, issued);
+    });
+  }
+
+  /**
+   * A token for the agent key that the caller came by. An exchange counts as vouched at that moment, by the key's maker: whoever leaves
+   * a key in place vouches for the agent for as long. A chain of refreshes behind it has AGENT_SESSION_MAX from then on, and no longer
+   * than the key, whose id the tokens carry.
+   */
+  async exchange(caller: Caller): Promise<Reply<TokenReplyBody>> {
+    const { organizationId, agentId: id, keyId, vouchedBy } = caller.principal as AgentPrincipal;
+    const ref = { organizationId, id };
+    return this.work.run({ chains: [agentChain(organizationId, id)], leavesFacts: true }, async (tx) => {
+      const agent = await this.agents.read(tx, ref);
+      const vouching = { ...vouchedNow(vouchedBy!), ...(await this.keyOf(tx, ref, keyId)) };
+      const { issued } = await this.issueWithin(tx, agent, 'exchange', id, vouching);
+      return shownOnce(tx, issued);
     });
   }
 
@@ -49,7 +66,10 @@ export class IssueTokenService {
       agentChain(agent.organizationId, agent.id),
       {
         type: 'auth.agent_jwt_issued',
-        metadata: { epoch: agent.epoch, expiresAt: issued.expiresAt.toISOString(), jti: issued.tokenId, occasion, capabilities },
+        metadata: {
+          epoch: agent.epoch, expiresAt: issued.expiresAt.toISOString(), jti: issued.tokenId, occasion, capabilities,
+          ...(vouching.key === undefined ? {} : { keyId: vouching.key.id }),
+        },
       },
       { actorId },
     );
@@ -63,7 +83,7 @@ export class IssueTokenService {
    * @param acknowledged the capabilities that the agent was answered it now has
    */
   async refresh(agentId: string, acknowledged: string[] | undefined, caller: Caller): Promise<Reply<TokenReplyBody>> {
-    const principal = caller.principal as AgentPrincipal;
+    const principal = caller.principal as AgentPrincipal & { readonly capabilities: readonly string[] };
     const ref = await this.agents.findRef(caller.scope, agentId);
     return this.work.run({ chains: [agentChain(ref.organizationId, ref.id)], leavesFacts: true }, async (tx) => {
       const agent = await this.agents.read(tx, ref);
@@ -79,7 +99,8 @@ export class IssueTokenService {
           members: { currentCapabilities: current },
         });
       }
-      const issued = this.tokens.issue(agent, current, { at: principal.authTime, by: principal.vouchedBy ?? agent.registeredBy });
+      const vouching = { at: principal.authTime, by: principal.vouchedBy ?? agent.registeredBy };
+      const issued = this.tokens.issue(agent, current, { ...vouching, ...(await this.keyOf(tx, ref, principal.keyId)) });
       tx.record(agentChain(ref.organizationId, ref.id), {
         type: 'agent.token_refreshed',
         metadata: {
@@ -90,12 +111,11 @@ export class IssueTokenService {
           ...(changed ? { acknowledged: true } : {}),
         },
       });
-      const reply = { token: issued.token, expiresAt: issued.expiresAt.toISOString() };
-      return tx.reply(200, reply, { ...reply, token: null });
+      return shownOnce(tx, issued);
     });
   }
 
-  /** Raises the epoch: every token of the agent is dead at once, on every replica. */
+  /** Raises the epoch: every token and key of the agent is dead at once, on every replica. */
   async revokeAll(agentId: string, caller: Caller): Promise<Reply<undefined>> {
     const ref = await this.agents.findRef(caller.scope, agentId);
     return this.work.run({ chains: [agentChain(ref.organizationId, ref.id)] }, async (tx) => {
@@ -107,6 +127,10 @@ export class IssueTokenService {
     });
   }
 
+  private async keyOf(tx: Tx, ref: AgentRef, keyId: string | undefined): Promise<Pick<Vouching, 'key'>> {
+    return keyId === undefined ? {} : { key: { id: keyId, expiresAt: await this.keys.expiryOf(tx, ref, keyId) } };
+  }
+
   private async spendLate(tx: Tx, principal: AgentPrincipal): Promise<void> {
     const { tokenId, agentId, organizationId, expiresAt } = principal;
     const until = new Date((expiresAt + this.config.agentRefreshWindow) * 1000);
@@ -115,7 +139,12 @@ export class IssueTokenService {
   }
 }
 
-type Occasion = 'registration' | 'issued' | 'activation';
+type Occasion = 'registration' | 'issued' | 'activation' | 'exchange';
+
+function shownOnce(tx: Tx, { token, expiresAt }: IssuedToken): Reply<TokenReplyBody> {
+  const reply = { token, expiresAt: expiresAt.toISOString() };
+  return tx.reply(200, reply, { ...reply, token: null });
+}
 
 function vouchedNow(by: string): Vouching {
   return { at: Math.floor(Date.now() / 1000), by };

@@ -1,21 +1,20 @@
 import { originOf, PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
 import {
-  waiveCheckpoint as giveUpCheckpoint, type WaivedCheckpoint, signRecovery, type LostCheckpoint,
+  type LostCheckpoint, signRecovery, waiveCheckpoint, type WaivedCheckpoint,
 } from '../../../domain/audit/notes/waived-checkpoint.js';
 import { verifierKey } from '../../../domain/audit/notes/note.js';
 import type { Anchor } from '../../../platform/audit/anchor.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { StartRefused } from '../../../platform/config/start-refused.js';
 import { instanceName } from '../checkpoints/checkpoint.query.js';
-import { readStatementOf } from '../checkpoints/read-statement.js';
 import { otherKey, signerOf } from '../keys/signer.js';
 import { compare, type Comparison } from './compare-anchor.js';
 
 /** How each anchor stands to this database, for whoever is about to give up what it misses. */
 export async function compareAll(run: RunStatement, anchors: readonly Anchor[], seed: string | undefined): Promise<Comparison[]> {
-  const instance = await instanceName(readStatementOf(run));
+  const instance = await instanceName(run);
   const key = seed === undefined ? undefined : verifierKey(instance, seed);
-  return Promise.all(anchors.map((anchor) => compare(readStatementOf(run), instance, anchor, key)));
+  return Promise.all(anchors.map((anchor) => compare(run, instance, anchor, key)));
 }
 
 /**
@@ -31,7 +30,7 @@ export async function signLosses(
   const signer = await signerOf(run, seed);
   const other = await otherKey(run, signer);
   if (other) throw new StartRefused(other.message);
-  return lost.map((one) => giveUpCheckpoint(one, [signer.key]));
+  return lost.map((one) => waiveCheckpoint(one, [signer.key]));
 }
 
 /** Signs that the installation was recovered: running servers believe no other word. */
@@ -40,7 +39,7 @@ export async function recoverySigner(run: RunStatement, seed: string): Promise<(
   return (at) => signRecovery(at, key);
 }
 
-/** The checkpoints that anchors have and this database has not; one that tells no root is known by its size. */
+/** The checkpoints that anchors have and this database has not; one without a root is known by its size. */
 export function lostOf(compared: readonly Comparison[]): LostCheckpoint[] {
   const lost = compared.flatMap((one) => (one.kind === 'contradicts' ? [one.anchored] : []));
   const known = lost.filter(({ root }) => root !== undefined);
@@ -54,7 +53,7 @@ export function lostOf(compared: readonly Comparison[]): LostCheckpoint[] {
 
 /** Lets the anchors that can go on with another history do so. */
 export async function waiveCheckpoints(run: RunStatement, compared: readonly Comparison[]): Promise<void> {
-  const origin = originOf(await instanceName(readStatementOf(run)), PLATFORM_TREE);
+  const origin = originOf(await instanceName(run), PLATFORM_TREE);
   for (const one of compared) {
     if (one.kind === 'contradicts' || one.kind === 'excused') await one.anchor.giveUp?.(origin, one.anchored);
   }

@@ -11,14 +11,12 @@ import { ReservedPool } from '../../../platform/database/reserved-pool.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { instanceName } from '../checkpoints/checkpoint.query.js';
-import { readStatementOf } from '../checkpoints/read-statement.js';
 import { rewrittenText, rewrittenTrees } from '../checkpoints/rewritten-trees.js';
 import type { AnchorState } from './anchor-state.query.js';
-import { Anchors } from './anchors.js';
 import { askAnchors, type AskedAnchors } from './ask-anchors.js';
 import { watermarks } from './anchors.store.js';
 import { compare, contradictionText } from './compare-anchor.js';
-import { ourTree } from '../checkpoints/platform-tree.query.js';
+import { ourTree } from '../proofs/proof.query.js';
 
 /** Injection token of the configured anchors. */
 export const ANCHORS = Symbol('ANCHORS');
@@ -28,7 +26,7 @@ export const ANCHORS = Symbol('ANCHORS');
  * anchor that does not answer changes nothing: it is asked again until it has answered.
  */
 @Injectable()
-export class AnchorComparison extends Anchors {
+export class AnchorComparison {
   /** Anchors that have not answered since they were last to be asked. */
   private readonly unasked = new Set<Anchor>();
   private readonly contradictions = new Map<Anchor, string>();
@@ -44,7 +42,6 @@ export class AnchorComparison extends Anchors {
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    super();
     this.askAnew();
   }
 
@@ -63,7 +60,7 @@ export class AnchorComparison extends Anchors {
    * say so, or say again what was said once.
    */
   isRecovered({ recoveredAt: at, recoveredNote: note }: AnchorState, instance: string, since: number): boolean {
-    if (at === undefined || note === undefined || at.getTime() <= since) return false;
+    if (at === null || note === null || at.getTime() <= since) return false;
     return isRecovered(note, instance, at, publicHalf(signingKey(instance, this.config.auditSigningKey)));
   }
 
@@ -81,6 +78,11 @@ export class AnchorComparison extends Anchors {
     for (const anchor of this.anchors) this.unasked.add(anchor);
   }
 
+  /**
+   * Compares every anchor with this database, before this server signs for the first time as the leader.
+   *
+   * @throws Problem UNAVAILABLE in maintenance mode, which an anchor that contradicts sets
+   */
   async agree(): Promise<void> {
     this.askAnew();
     await this.askDue();
@@ -90,7 +92,7 @@ export class AnchorComparison extends Anchors {
 
   /** Asks those that have to be asked, at once. */
   async askDue(): Promise<void> {
-    const instance = await instanceName(this.run);
+    const instance = await instanceName(this.reserve.run);
     const due = new Set([...this.unasked, ...this.contradictions.keys()]);
     await Promise.all([...due].map((anchor) => this.ask(instance, anchor)));
     const because = this.contradiction;
@@ -108,19 +110,21 @@ export class AnchorComparison extends Anchors {
     this.reported.clear();
   }
 
+  /** The size of the platform's tree that every configured anchor is known to have. */
   async anchoredSize(run: ReadStatement): Promise<number> {
-    const known = new Map((await watermarks(run)).map(({ destination, size }) => [destination, size]));
+    const known = await watermarks(run);
     return Math.min(...this.anchors.map(({ name }) => Math.min(known.get(name) ?? 0, this.reported.get(name) ?? Infinity)));
   }
 
+  /** The newest checkpoint of each anchor that can show one, and which could not. */
   async newest(): Promise<AskedAnchors> {
-    const instance = await instanceName(this.run);
-    return askAnchors(this.anchors, originOf(instance, PLATFORM_TREE), await ourTree(this.run), (anchor, error) =>
+    const instance = await instanceName(this.reserve.run);
+    return askAnchors(this.anchors, originOf(instance, PLATFORM_TREE), await ourTree(this.reserve.run), (anchor, error) =>
       this.logger.warn({ err: error, anchor: anchor.name }, 'an anchor cannot be asked'));
   }
 
   private async ask(instance: string, anchor: Anchor): Promise<void> {
-    const found = await compare(this.run, instance, anchor, verifierKey(instance, this.config.auditSigningKey));
+    const found = await compare(this.reserve.run, instance, anchor, verifierKey(instance, this.config.auditSigningKey));
     if (found.kind === 'silent') {
       const what = { err: found.error, anchor: anchor.name };
       if (!this.silent.has(anchor)) this.logger.warn(what, 'an anchor does not answer; it is asked again');
@@ -135,6 +139,4 @@ export class AnchorComparison extends Anchors {
       this.contradictions.set(anchor, text);
     } else this.contradictions.delete(anchor);
   }
-
-  private readonly run: ReadStatement = (sql, parameters) => readStatementOf(this.reserve.run)(sql, parameters);
 }

@@ -1,43 +1,29 @@
-import { platformChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
 import { waivedCheckpointIn } from '../../../domain/audit/notes/waived-checkpoint.js';
 import { readVerifierKey } from '../../../domain/audit/notes/note.js';
 import { readEntry } from '../../../domain/audit/entry/read-entry.js';
 import type { Anchored } from '../../../platform/audit/anchor.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import { bounded, ENTRY } from '../query/bounded-text.js';
-import { rootAt } from '../checkpoints/platform-tree.query.js';
+import { recoveryPayloads } from '../query/entries.query.js';
+import { rootAt } from '../proofs/proof.query.js';
 
 /** How far anchoring has come, and whether something speaks against serving. */
 export interface AnchorState {
   readonly instance: string;
   readonly now: Date;
   /** Why the database is in maintenance mode: it was restored, is being recovered, or was found to be rewritten. */
-  readonly maintenanceBecause?: string;
+  readonly maintenanceBecause: string | null;
   /** When it was last recovered. */
-  readonly recoveredAt?: Date;
+  readonly recoveredAt: Date | null;
   /** By which the signing key says so. */
-  readonly recoveredNote?: string;
+  readonly recoveredNote: string | null;
   /** The newest checkpoint of the platform's tree. */
-  readonly newest?: { readonly size: number; readonly root: string };
+  readonly newest: Seen | undefined;
   /** Rises with every commit that appends; by it one knows that there are entries which no checkpoint has yet. */
   readonly commits: number;
   /** When the oldest checkpoint was made that the anchors do not have. */
-  readonly unanchoredSince?: Date;
+  readonly unanchoredSince: Date | null;
   /** The servers on this database. */
   readonly replicas: number;
-}
-
-interface Row {
-  instance: string;
-  now: Date;
-  held_because: string | null;
-  recovered_at: Date | null;
-  recovered_note: string | null;
-  size: string | null;
-  root: string | null;
-  commits: string;
-  unanchored_since: Date | null;
-  replicas: number;
 }
 
 /**
@@ -47,28 +33,20 @@ interface Row {
  */
 export async function anchorState(run: ReadStatement, anchored: number): Promise<AnchorState> {
   const [row] = (await run(
-    `select i.name as instance, clock_timestamp() as now, i.held_because, i.recovered_at, i.recovered_note, newest.size, newest.root,
+    `select i.name as instance, clock_timestamp() as now, i.held_because as "maintenanceBecause", i.recovered_at as "recoveredAt",
+       i.recovered_note as "recoveredNote", newest.size, newest.root,
        coalesce(pg_sequence_last_value(pg_get_serial_sequence('audit_tree_queue', 'id')::regclass), 0) as commits,
        (select c.made_at from audit_checkpoints c where c.organization_id = 'platform' and c.size > $1
-        order by c.size limit 1) as unanchored_since,
+        order by c.size limit 1) as "unanchoredSince",
        (select count(*)::integer from pg_stat_activity
         where datname = current_database() and application_name = 'countersign leader') as replicas
      from instance i left join lateral (
        select c.size, c.root from audit_checkpoints c where c.organization_id = 'platform' order by c.size desc limit 1) newest on true`,
     [anchored],
-  )) as Row[];
+  )) as (Omit<AnchorState, 'newest' | 'commits'> & { size: string | null; root: string | null; commits: string })[];
   if (!row) throw new Error('this database was never set up');
-  return {
-    instance: row.instance,
-    now: row.now,
-    commits: Number(row.commits),
-    replicas: row.replicas,
-    ...(row.held_because === null ? {} : { maintenanceBecause: row.held_because }),
-    ...(row.recovered_at === null ? {} : { recoveredAt: row.recovered_at }),
-    ...(row.recovered_note === null ? {} : { recoveredNote: row.recovered_note }),
-    ...(row.size === null || row.root === null ? {} : { newest: { size: Number(row.size), root: row.root } }),
-    ...(row.unanchored_since === null ? {} : { unanchoredSince: row.unanchored_since }),
-  };
+  const { size, root, commits, ...state } = row;
+  return { ...state, commits: Number(commits), newest: size === null || root === null ? undefined : { size: Number(size), root } };
 }
 
 /** A checkpoint of the platform's tree that this process has seen in the database. */
@@ -96,16 +74,8 @@ export async function stillHas(run: ReadStatement, { size, root }: Seen): Promis
  * @param verifierKey its public half as C2SP text
  */
 export async function acceptedLosses(run: ReadStatement, instance: string, verifierKey: string): Promise<Anchored[]> {
-  const { chain } = platformChain();
-  const rows = (await run(
-    `select ${bounded('e.payload', ENTRY)} as payload from audit_entries e
-     where hashtextextended((e.organization_id || ' ' || e.event) collate "C", 0)
-             = hashtextextended(($1 || ' ' || $2) collate "C", 0)
-       and e.organization_id = $1 and e.event = $2 and e.chain = $3 order by e.id`,
-    [PLATFORM_ORGANIZATION, 'admin.recovered', chain],
-  )) as { payload: string }[];
   const key = readVerifierKey(verifierKey)!;
-  return rows.flatMap(({ payload }) => {
+  return (await recoveryPayloads(run)).flatMap((payload) => {
     const { metadata } = readEntry({ payload, disclosures: '[]' });
     const lost = waivedCheckpointIn(metadata['lost'], instance, [key]);
     if (!lost) return [];

@@ -1,29 +1,12 @@
 import type { AnchoredNote } from '../../../platform/audit/anchor.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 
-/** How far an anchor has come, by this database's word. */
-export interface Watermark {
-  readonly destination: string;
-  readonly size: number;
-  readonly root?: string;
-  readonly note?: string;
-  /** Why the last try failed, if it did. */
-  readonly error?: string;
-}
-
 const LONGEST_ERROR = 500;
 
-export async function watermarks(run: ReadStatement): Promise<Watermark[]> {
-  const rows = (await run('select destination, size, root, note, error from audit_anchors order by destination', [])) as {
-    destination: string; size: string; root: string | null; note: string | null; error: string | null;
-  }[];
-  return rows.map(({ destination, size, root, note, error }) => ({
-    destination,
-    size: Number(size),
-    ...(root === null ? {} : { root }),
-    ...(note === null ? {} : { note }),
-    ...(error === null ? {} : { error }),
-  }));
+/** How far anchors have come, by this database's word: the sizes that they have of the platform's tree, by their names. */
+export async function watermarks(run: ReadStatement): Promise<Map<string, number>> {
+  const rows = (await run('select destination, size from audit_anchors', [])) as { destination: string; size: string | null }[];
+  return new Map(rows.map(({ destination, size }) => [destination, Number(size)]));
 }
 
 /** An anchor has this now. */

@@ -1,9 +1,9 @@
 import type { ShownAnchor } from '../../../domain/audit/integrity/log-source.js';
-import type { Anchor, Anchored, AnchoredNote, OurTree } from '../../../platform/audit/anchor.js';
+import type { Anchor, Anchored, OurTree } from '../../../platform/audit/anchor.js';
 
 /**
- * Why a database was not compared with an anchor: it could not be asked; it has nothing of this log; it answers only to a checkpoint that
- * it is shown, and none was; it told a size alone, which is of another history.
+ * Why a database was not compared with an anchor: the anchor could not be asked; has nothing of this log; answers only to a checkpoint that
+ * it is shown, and none was; has only a size, which is of another history.
  */
 export const NOT_COMPARED = ['no_answer', 'nothing_kept', 'shown_nothing', 'other_history'] as const;
 
@@ -18,12 +18,7 @@ export interface AskedAnchors {
   readonly notCompared: readonly AnchorNotCompared[];
 }
 
-/**
- * The newest checkpoint of each anchor.
- *
- * @param ours may be kept in passing by an anchor that is shown it; undefined where none is to be, or there is none
- * @param onSilent is told of each that could not be asked
- */
+/** The newest checkpoint of each anchor. @param ours an anchor that is shown our tree may keep its checkpoint; undefined to show nothing */
 export async function askAnchors(
   anchors: readonly Anchor[], origin: string, ours: OurTree | undefined, onSilent: (anchor: Anchor, error: unknown) => void,
 ): Promise<AskedAnchors> {
@@ -45,9 +40,6 @@ function answerOf(
 ): ShownAnchor | AnchorNotCompared {
   if (answersOnlyWhenShown && !wasShown) return { name, because: 'shown_nothing' };
   if (!anchored) return { name, because: 'nothing_kept' };
-  return isNote(anchored) ? { ...anchored, name } : { name, because: 'other_history' };
-}
-
-function isNote(anchored: Anchored): anchored is AnchoredNote {
-  return anchored.root !== undefined && anchored.note !== undefined;
+  const { size, root, note } = anchored;
+  return root === undefined || note === undefined ? { name, because: 'other_history' } : { size, root, note, name };
 }

@@ -2,7 +2,7 @@ import { PLATFORM_TREE, originOf } from '../../../domain/audit/notes/checkpoint.
 import type { Anchor, Anchored } from '../../../platform/audit/anchor.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { acceptedLosses } from './anchor-state.query.js';
-import { ourTree, rootAt } from '../checkpoints/platform-tree.query.js';
+import { ourTree, rootAt } from '../proofs/proof.query.js';
 
 /** How an anchor stands to this database. */
 export type Comparison =
@@ -45,7 +45,7 @@ async function look(run: ReadStatement, instance: string, anchor: Anchor): Promi
   return { kind: 'contradicts', anchor, anchored, ourSize };
 }
 
-/** An anchor that tells only its size is excused by that. */
+/** An anchor that has only a size is excused by that size. */
 function isSame(lost: Anchored, anchored: Anchored): boolean {
   const { root } = anchored;
   return lost.size === anchored.size && (root === undefined || lost.root === undefined || lost.root === root);

@@ -2,11 +2,9 @@ import { type BeforeApplicationShutdown, Inject, Injectable, type OnModuleInit }
 import { Interval } from '@nestjs/schedule';
 import type { Logger } from 'pino';
 import { MaintenanceMode } from '../../../platform/audit/maintenance-mode.js';
-import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { NewConnections } from '../../../platform/database/new-connections.js';
 import { ReservedPool } from '../../../platform/database/reserved-pool.js';
 import { LOGGER } from '../../../platform/logging/token.js';
-import { readStatementOf } from '../checkpoints/read-statement.js';
 import { AnchorComparison } from './anchor-comparison.service.js';
 import { anchorState, type AnchorState, type Seen, stillHas } from './anchor-state.query.js';
 import { UnanchoredAge } from './unanchored-age.js';
@@ -50,7 +48,7 @@ export class DatabaseIdentityMonitor implements OnModuleInit, BeforeApplicationS
     connections.onNew(async (run) => {
       // In maintenance mode a connection is needed to find out when that ends.
       if (!this.seen || this.maintenance.because !== undefined) return;
-      if (!(await stillHas(readStatementOf(run), this.seen))) this.enterForOtherDatabase();
+      if (!(await stillHas(run, this.seen))) this.enterForOtherDatabase();
       this.maintenance.assertServing();
     });
   }
@@ -81,7 +79,7 @@ export class DatabaseIdentityMonitor implements OnModuleInit, BeforeApplicationS
 
   private async lookOnce(): Promise<void> {
     try {
-      this.state = await anchorState(this.run, await this.comparison.anchoredSize(this.run));
+      this.state = await anchorState(this.reserve.run, await this.comparison.anchoredSize(this.reserve.run));
       await this.check(this.state);
       this.age.measure(this.state);
     } catch (error) {
@@ -102,10 +100,10 @@ export class DatabaseIdentityMonitor implements OnModuleInit, BeforeApplicationS
       this.askAnew();
     }
     const recoveredAt = this.seen?.recoveredAt ?? Math.max(state.recoveredAt?.getTime() ?? 0, this.startedAt);
-    const isOther = instance !== this.instance || (this.seen !== undefined && !(await stillHas(this.run, this.seen)));
+    const isOther = instance !== this.instance || (this.seen !== undefined && !(await stillHas(this.reserve.run, this.seen)));
     // At once: the anchors may take their time.
     if (isOther) this.enterForOtherDatabase();
-    else if (maintenanceBecause !== undefined) this.maintenance.set(maintenanceBecause);
+    else if (maintenanceBecause !== null) this.maintenance.set(maintenanceBecause);
     if (this.comparison.isDue && performance.now() - this.askedAt >= ASK_AGAIN_MS) {
       this.askedAt = performance.now();
       await this.comparison.askDue();
@@ -134,6 +132,4 @@ export class DatabaseIdentityMonitor implements OnModuleInit, BeforeApplicationS
     this.comparison.askAnew();
     this.askedAt = -Infinity;
   }
-
-  private readonly run: ReadStatement = (sql, parameters) => readStatementOf(this.reserve.run)(sql, parameters);
 }

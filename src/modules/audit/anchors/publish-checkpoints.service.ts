@@ -4,22 +4,20 @@ import type { Logger } from 'pino';
 import { originOf, PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
 import { type Anchor, AnchorContradicts, type Anchored, type OurTree } from '../../../platform/audit/anchor.js';
 import { MaintenanceMode } from '../../../platform/audit/maintenance-mode.js';
-import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { Leadership, NotLeading } from '../../../platform/database/leadership/leadership.js';
 import { ReservedPool } from '../../../platform/database/reserved-pool.js';
 import { isPassing } from '../../../platform/http/reply/failure.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { instanceName } from '../checkpoints/checkpoint.query.js';
-import { readStatementOf } from '../checkpoints/read-statement.js';
 import { AnchorComparison, ANCHORS } from './anchor-comparison.service.js';
 import { setFailure, setWatermark, watermarks } from './anchors.store.js';
-import { ourTree } from '../checkpoints/platform-tree.query.js';
+import { ourTree } from '../proofs/proof.query.js';
 
 const LOOK_EVERY_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-/** How an anchor is doing with us. */
-interface Turn {
+/** How far publishing to one anchor has come, and when the next attempt is due. */
+interface AnchorProgress {
   busy: boolean;
   /** The size that the anchor itself reported: the database's owner could write there that the anchor has everything. */
   kept?: Anchored;
@@ -33,7 +31,7 @@ interface Turn {
  */
 @Injectable()
 export class CheckpointPublisher implements BeforeApplicationShutdown {
-  private readonly turns = new Map<Anchor, Turn>();
+  private readonly progress = new Map<Anchor, AnchorProgress>();
   private readonly running = new Set<Promise<void>>();
   private looking = false;
   private isStopping = false;
@@ -66,43 +64,42 @@ export class CheckpointPublisher implements BeforeApplicationShutdown {
     await Promise.all(this.running);
   }
 
-  /** Who leads now tells them more. */
+  /** What anchors reported counts only while this server leads. */
   private forget(): void {
-    for (const turn of this.turns.values()) delete turn.kept;
+    for (const progress of this.progress.values()) delete progress.kept;
     this.agreeing.forgetKept();
   }
 
   private async begin(): Promise<void> {
-    const ours = await ourTree(this.read);
+    const ours = await ourTree(this.reserve.run);
     if (!ours) return;
-    const origin = originOf(await instanceName(this.read), PLATFORM_TREE);
-    const known = new Map((await watermarks(this.read)).map((mark) => [mark.destination, mark]));
+    const origin = originOf(await instanceName(this.reserve.run), PLATFORM_TREE);
+    const known = await watermarks(this.reserve.run);
     for (const anchor of this.anchors) {
-      const turn = this.turnOf(anchor);
-      const mark = known.get(anchor.name);
-      const isThere = turn.kept?.size === ours.newest.size && turn.kept.root === ours.newest.root;
-      if (turn.busy || isThere || performance.now() < turn.notBefore) continue;
-      turn.busy = true;
-      const run = this.publish(anchor, turn, origin, ours, turn.kept ?? mark).finally(() => {
-        turn.busy = false;
+      const progress = this.progressOf(anchor);
+      const isThere = progress.kept?.size === ours.newest.size && progress.kept.root === ours.newest.root;
+      if (progress.busy || isThere || performance.now() < progress.notBefore) continue;
+      progress.busy = true;
+      const run = this.publish(anchor, progress, origin, ours, progress.kept ?? { size: known.get(anchor.name) ?? 0 }).finally(() => {
+        progress.busy = false;
         this.running.delete(run);
       });
       this.running.add(run);
     }
   }
 
-  private async publish(anchor: Anchor, turn: Turn, origin: string, ours: OurTree, known: Anchored | undefined): Promise<void> {
+  private async publish(anchor: Anchor, progress: AnchorProgress, origin: string, ours: OurTree, known: Anchored): Promise<void> {
     try {
       const kept = await anchor.publish(origin, ours, known);
-      turn.kept = kept;
+      progress.kept = kept;
       this.agreeing.kept(anchor.name, kept.size);
       // As the leader, so that an older leader's word does not come after a newer one's.
-      await this.leadership.run((run) => setWatermark(readStatementOf(run), anchor.name, kept));
-      turn.failures = 0;
+      await this.leadership.run((run) => setWatermark(run, anchor.name, kept));
+      progress.failures = 0;
     } catch (error) {
       if (error instanceof NotLeading || isPassing(error)) return;
-      turn.notBefore = performance.now() + Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** Math.min(turn.failures++, 10));
-      await this.failed(anchor, error, turn.failures);
+      progress.notBefore = performance.now() + Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** Math.min(progress.failures++, 10));
+      await this.failed(anchor, error, progress.failures);
     }
   }
 
@@ -115,17 +112,15 @@ export class CheckpointPublisher implements BeforeApplicationShutdown {
         this.agreeing.askAnew();
         await this.agreeing.askDue();
       }
-      await this.leadership.run((run) => setFailure(readStatementOf(run), anchor.name, message));
+      await this.leadership.run((run) => setFailure(run, anchor.name, message));
     } catch (failure) {
       this.logger.debug({ err: failure }, 'a failed publication could not be noted');
     }
   }
 
-  private turnOf(anchor: Anchor): Turn {
-    const turn = this.turns.get(anchor) ?? { busy: false, failures: 0, notBefore: 0 };
-    this.turns.set(anchor, turn);
-    return turn;
+  private progressOf(anchor: Anchor): AnchorProgress {
+    const progress = this.progress.get(anchor) ?? { busy: false, failures: 0, notBefore: 0 };
+    this.progress.set(anchor, progress);
+    return progress;
   }
-
-  private readonly read: ReadStatement = (sql, parameters) => readStatementOf(this.reserve.run)(sql, parameters);
 }

@@ -28,12 +28,12 @@ export class UnanchoredAge {
     // Where nothing was signed yet, all of it waits.
     if (this.behind?.size !== size) this.behind = { size, commits: size === 0 ? 0 : commits };
     if (commits > this.behind.commits) this.behind.since ??= Date.now();
-    const checkpointed = unanchoredSince && Date.now() - (now.getTime() - unanchoredSince.getTime());
+    const checkpointed = unanchoredSince ? Date.now() - (now.getTime() - unanchoredSince.getTime()) : undefined;
     const all = [checkpointed, this.behind.since].filter((time) => time !== undefined);
     this.since = all.length === 0 ? undefined : Math.min(...all);
   }
 
-  /** Tells the gate. */
+  /** Passes the time on to the gate. */
   pass(): void {
     const { auditUnanchoredMaxSeconds: most } = this.config;
     // From the first whole second above the limit on, as readiness counts them.

@@ -1,19 +1,17 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
-import { BeforeSigning } from '../../../platform/audit/before-signing.js';
 import { MaintenanceMode } from '../../../platform/audit/maintenance-mode.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Leadership, NotLeading } from '../../../platform/database/leadership/leadership.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { enterMaintenance } from '../../organizations/installation/maintenance-mode.store.js';
+import { AnchorComparison } from '../anchors/anchor-comparison.service.js';
 import { newestCheckpoint } from './checkpoint.query.js';
 import { makeCheckpoints } from './sign-checkpoints.js';
 import { now } from './checkpoint.store.js';
 import { LeafIntegrator } from './leaf-integrator.js';
 import { rewrittenMessage, rewrittenText } from './rewritten-trees.js';
 import { SignedState } from './signed-state.js';
-import { readStatementOf } from './read-statement.js';
 import { assertSigns, OtherKey, signerOf } from '../keys/signer.js';
 
 const LOOK_EVERY_MS = 500;
@@ -46,7 +44,7 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
 
   constructor(
     private readonly leadership: Leadership,
-    private readonly beforeSigning: BeforeSigning,
+    private readonly anchors: AnchorComparison,
     private readonly maintenance: MaintenanceMode,
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -75,10 +73,10 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
     } catch (error) {
       this.lead = undefined;
       if (error instanceof OtherKey && error.isVouchedFor) this.leadership.abstain();
-      const isNews = this.tell(error);
+      const isNews = this.report(error);
       const rewritten = rewrittenMessage(error);
       // Found twice, the second time from nothing but the database.
-      if (rewritten !== undefined && !isNews) await this.enterMaintenance(rewritten).catch((failure: unknown) => this.tell(failure));
+      if (rewritten !== undefined && !isNews) await this.enterMaintenance(rewritten).catch((failure: unknown) => this.report(failure));
     }
   }
 
@@ -92,7 +90,7 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
       return SignedState.asSigned(run, signer);
     });
     const age = await this.leadership.run(async (run) => {
-      const newest = await newestCheckpoint(readStatementOf(run));
+      const newest = await newestCheckpoint(run);
       // When it was made is the row's word: one of the future must not put the next one off.
       const since = (await now(run)).getTime() - Date.parse(newest?.madeAt ?? '');
       return Number.isNaN(since) ? Number.POSITIVE_INFINITY : Math.max(0, since);
@@ -121,7 +119,7 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
   private async sign(lead: Lead): Promise<void> {
     const begun = performance.now();
     if (!lead.agreed) {
-      await this.beforeSigning.agree(await this.leadership.run((run) => newestCheckpoint(readStatementOf(run), PLATFORM_TREE)));
+      await this.anchors.agree();
       lead.agreed = true;
     }
     const made = await this.leadership.transact(async (run) => {
@@ -159,7 +157,7 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
   }
 
   /** Once for each trouble, however often it comes. @returns whether it came now */
-  private tell(error: unknown): boolean {
+  private report(error: unknown): boolean {
     if (error instanceof NotLeading || this.stopping) return true;
     const trouble = error instanceof Error ? `${error.name} ${error.message}` : String(error);
     if (this.troubled === trouble) return false;

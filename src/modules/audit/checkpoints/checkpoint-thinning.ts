@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { Janitor, type CleanupStep } from '../../../platform/database/janitor.service.js';
 import { now, oldestSince, thinOut } from './checkpoint.store.js';
@@ -10,18 +10,16 @@ const HOURS_AT_ONCE = 100;
 
 /** Keeps every checkpoint for a day, then one an hour of each tree. */
 @Injectable()
-export class CheckpointThinning implements OnModuleInit {
+export class CheckpointThinning {
   /** Hours before it have been thinned out. */
   private next = new Date(0);
 
-  constructor(private readonly janitor: Janitor) {}
-
-  onModuleInit(): void {
-    this.janitor.register(this.sweep);
+  constructor(janitor: Janitor) {
+    janitor.register(this.thin);
   }
 
-  private readonly sweep: CleanupStep = async (manager, limit) => {
-    const run: RunStatement = (sql, parameters) => manager.query(sql, parameters);
+  private readonly thin: CleanupStep = async (manager, limit) => {
+    const run: RunStatement = (sql, parameters) => manager.query(sql, [...parameters]);
     const until = (await now(run)).getTime() - KEPT_MS - HOUR_MS;
     let deleted = 0;
     for (let hours = 0; hours < HOURS_AT_ONCE && deleted < limit; hours++) {

@@ -1,6 +1,7 @@
 import { PLATFORM_TREE, type StoredCheckpoint } from '../../../domain/audit/notes/checkpoint.js';
 import { decodeTime } from '../../../domain/audit/integrity/row-decoding.js';
 import type { NextKey } from '../../../domain/audit/notes/key-succession.js';
+import { given } from '../../../domain/given.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { bounded, NOTE } from '../query/bounded-text.js';
 
@@ -18,11 +19,7 @@ export interface SigningKeyRow {
   readonly note?: string;
 }
 
-type CheckpointRow = Omit<StoredCheckpoint, 'size' | 'platformSize' | 'madeAt'> & {
-  readonly size: string;
-  readonly platformSize: string;
-  readonly madeAt: unknown;
-};
+type CheckpointRow = Omit<StoredCheckpoint, 'size' | 'platformSize' | 'madeAt'> & { size: string; platformSize: string; madeAt: unknown };
 
 const COLUMNS = `${bounded('c.organization_id')} as "organizationId", c.size, coalesce(${bounded('c.root')}, '') as root,
   coalesce(${bounded('c.note', NOTE)}, '') as note,
@@ -30,44 +27,34 @@ const COLUMNS = `${bounded('c.organization_id')} as "organizationId", c.size, co
 
 /** The newest checkpoint of a tree, an organization's or `platform`. */
 export async function newestCheckpoint(run: ReadStatement, tree: string = PLATFORM_TREE): Promise<StoredCheckpoint | undefined> {
-  const [row] = (await run(
-    `select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 order by c.size desc limit 1`, [tree],
-  )) as CheckpointRow[];
-  return row && stored(row);
+  return (await selected(run, tree, 'order by c.size desc limit 1'))[0];
 }
 
 /** The checkpoint of exactly that size; undefined where none was made, or it was thinned out. */
 export async function checkpointOfSize(run: ReadStatement, tree: string, size: number): Promise<StoredCheckpoint | undefined> {
-  const [row] = (await run(
-    `select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 and c.size = $2`, [tree, size],
-  )) as CheckpointRow[];
-  return row && stored(row);
+  return (await selected(run, tree, 'and c.size = $2', size))[0];
 }
 
 /** The checkpoints of a tree behind a size, smallest first. */
-export async function checkpointsOf(
-  run: ReadStatement,
-  tree: string,
-  { after = -1, limit }: { readonly after?: number; readonly limit: number },
+export function checkpointsOf(
+  run: ReadStatement, tree: string, { after = -1, limit }: { readonly after?: number; readonly limit: number },
 ): Promise<StoredCheckpoint[]> {
-  const rows = (await run(
-    `select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 and c.size > $2 order by c.size limit $3`,
-    [tree, after, limit],
-  )) as CheckpointRow[];
-  return rows.map(stored);
+  return selected(run, tree, 'and c.size > $2 order by c.size limit $3', after, limit);
 }
 
 /** The checkpoints of a tree below a size, newest first. */
-export async function checkpointsBelow(
-  run: ReadStatement,
-  tree: string,
+export function checkpointsBelow(
+  run: ReadStatement, tree: string,
   { size = Number.MAX_SAFE_INTEGER, limit, offset = 0 }: { readonly size?: number; readonly limit: number; readonly offset?: number },
 ): Promise<StoredCheckpoint[]> {
-  const rows = (await run(
-    `select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 and c.size < $2 order by c.size desc limit $3 offset $4`,
-    [tree, size, limit, offset],
-  )) as CheckpointRow[];
-  return rows.map(stored);
+  return selected(run, tree, 'and c.size < $2 order by c.size desc limit $3 offset $4', size, limit, offset);
+}
+
+/** @param rest of the statement; its parameters begin with `$2` */
+async function selected(run: ReadStatement, tree: string, rest: string, ...parameters: readonly number[]): Promise<StoredCheckpoint[]> {
+  const rows = await run(`select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 ${rest}`, [tree, ...parameters]);
+  return (rows as CheckpointRow[]).map(({ size, platformSize, madeAt, ...row }) =>
+    ({ ...row, size: Number(size), platformSize: Number(platformSize), madeAt: decodeTime(madeAt) ?? 'no time' }));
 }
 
 /** Every key that has signed or signs, oldest first. */
@@ -77,15 +64,9 @@ export async function verifierKeys(run: ReadStatement): Promise<SigningKeyRow[]>
        retired_at_size as "retiredAtSize", ${bounded('note', NOTE)} as note
      from audit_signing_keys order by from_size, retired_at_size nulls last`,
     [],
-  )) as (Omit<SigningKeyRow, 'fromSize' | 'retiredAtSize' | 'note'> &
-    { fromSize: string; retiredAtSize: string | null; note: string | null })[];
-  return rows.map(({ keyId, verifierKey, fromSize, retiredAtSize, note }) => ({
-    keyId,
-    verifierKey,
-    fromSize: Number(fromSize),
-    ...(retiredAtSize === null ? {} : { retiredAtSize: Number(retiredAtSize) }),
-    ...(note === null ? {} : { note }),
-  }));
+  )) as (Pick<SigningKeyRow, 'keyId' | 'verifierKey'> & { fromSize: string; retiredAtSize: string | null; note: string | null })[];
+  return rows.map(({ fromSize, retiredAtSize, ...row }) =>
+    given({ ...row, fromSize: Number(fromSize), retiredAtSize: retiredAtSize === null ? null : Number(retiredAtSize) }));
 }
 
 /** A key as files and the log name it. */
@@ -98,8 +79,4 @@ export async function instanceName(run: ReadStatement): Promise<string> {
   const [row] = (await run('select name from instance', [])) as { name: string }[];
   if (!row) throw new Error('this database was never set up');
   return row.name;
-}
-
-function stored({ size, platformSize, madeAt, ...rest }: CheckpointRow): StoredCheckpoint {
-  return { ...rest, size: Number(size), platformSize: Number(platformSize), madeAt: decodeTime(madeAt) ?? 'no time' };
 }

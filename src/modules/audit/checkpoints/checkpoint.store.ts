@@ -26,16 +26,9 @@ export async function writeMapNodes(run: RunStatement, nodes: readonly StoredMap
   ]);
 }
 
-/** Signed again, as when keys change, a checkpoint takes the place of what was signed before of the same tree. */
+/** Signed again, as when keys change, a checkpoint replaces the one of the same tree and size. */
 export async function writeCheckpoints(run: RunStatement, made: readonly StoredCheckpoint[]): Promise<void> {
-  await run(WRITE_CHECKPOINTS, [
-    made.map(({ organizationId }) => organizationId),
-    made.map(({ size }) => size),
-    made.map(({ root }) => root),
-    made.map(({ note }) => note),
-    made.map(({ platformSize }) => platformSize),
-    made.map(({ madeAt }) => madeAt),
-  ]);
+  await run(WRITE_CHECKPOINTS, [JSON.stringify(made)]);
 }
 
 /** The key that an installation signs with from the first time that it signs. Another replica may write it at the same moment. */
@@ -68,7 +61,7 @@ export async function now(run: RunStatement): Promise<Date> {
 
 /**
  * Of the checkpoints made in the hour from `since` on, keeps each tree's first, its newest of all, and those that somebody counts on:
- * sweeps, anchors, and keys by the size at which they began or ended. Consistency proofs lead past what is gone.
+ * retention runs, anchors, and keys by the size at which they began or ended. Consistency proofs lead past what is gone.
  *
  * @returns how many rows it deleted, `limit` at most
  */
@@ -97,17 +90,18 @@ const WRITE_NODES = `
 
 const WRITE_CHECKPOINTS = `
   insert into audit_checkpoints (organization_id, size, root, note, platform_size, made_at)
-  select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[])
+  select * from json_to_recordset($1::json) as made(
+    "organizationId" text, size bigint, root text, note text, "platformSize" bigint, "madeAt" timestamptz)
   on conflict (organization_id, size) do update
     set root = excluded.root, note = excluded.note, platform_size = excluded.platform_size, made_at = excluded.made_at`;
 
 const THIN_OUT = `
   with hour as (
-    select h.*, row_number() over (partition by h.organization_id order by h.size) as place
+    select h.*, row_number() over (partition by h.organization_id order by h.size) as rank
     from audit_checkpoints h where h.made_at >= $1 and h.made_at < $1 + interval '1 hour'
   ), gone as (
     delete from audit_checkpoints c using (
-      select x.organization_id, x.size from hour x where x.place > 1
+      select x.organization_id, x.size from hour x where x.rank > 1
         and exists (select from audit_checkpoints newer where newer.organization_id = x.organization_id and newer.size > x.size)
         and not exists (select from audit_sweeps s
           where s.organization_id = x.organization_id and s.checkpoint ->> 'size' = x.size::text

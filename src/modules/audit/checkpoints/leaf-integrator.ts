@@ -55,13 +55,9 @@ export class LeafIntegrator {
     }
   }
 
-  /** Takes everything that a transaction sees in the queue, within it: what its trees know afterwards counts if that one commits. */
-  async drain(run: RunStatement): Promise<void> {
-    for (let more = true; more; ) {
-      const grown = new Map<string, GrowingTree>();
-      ({ more } = await this.integrate(run, grown));
-      for (const [organizationId, tree] of grown) this.trees.keep(organizationId, tree);
-    }
+  /** Takes everything that is in the queue. */
+  async drain(): Promise<void> {
+    while ((await this.round()).more);
   }
 
   private async integrate(run: RunStatement, grown: Map<string, GrowingTree>): Promise<Integrated> {

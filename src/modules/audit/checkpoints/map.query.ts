@@ -1,5 +1,5 @@
 import type { ShownMapNode } from '../../../domain/audit/integrity/log-source.js';
-import { MAP_DEPTH, mapKeyOf, type OrganizationHead } from '../../../domain/audit/tree/organization-map.js';
+import { MAP_DEPTH, type OrganizationHead } from '../../../domain/audit/tree/organization-map.js';
 import type { MapContent, MapKey, MapSource } from '../../../domain/audit/tree/stored-map-nodes.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 
@@ -34,15 +34,7 @@ export async function mapHeads(run: ReadStatement): Promise<OrganizationHead[]> 
   return rows.map(({ organization, size, root }) => ({ organization, size: Number(size), root }));
 }
 
-/** The head that the map's leaf of an organization carries; undefined where it has none. */
-export async function mapHeadOf(run: ReadStatement, organization: string): Promise<OrganizationHead | undefined> {
-  const [row] = (await run(
-    `select size, root from audit_map_nodes where depth = ${MAP_DEPTH} and prefix = $1`, [Buffer.from(mapKeyOf(organization))],
-  )) as { size: string; root: string }[];
-  return row && { organization, size: Number(row.size), root: row.root };
-}
-
-/** The head of a leaf as its row has it, with whatever organization that names. */
+/** The head of a leaf as its row has it, with whatever organization that names; undefined where there is no such leaf. */
 export async function mapHeadAt(run: ReadStatement, key: Uint8Array): Promise<OrganizationHead | undefined> {
   const [row] = (await run(
     `select organization_id as organization, size, root from audit_map_nodes where depth = ${MAP_DEPTH} and prefix = $1`,

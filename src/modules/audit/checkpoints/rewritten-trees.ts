@@ -2,15 +2,12 @@ import { PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { OtherKey, otherKey, signerOf } from '../keys/signer.js';
 import { mapHeads } from './map.query.js';
-import { readStatementOf } from './read-statement.js';
 import { LogRewritten, SignedState } from './signed-state.js';
 import { treeHeads } from './tree-reader.query.js';
 
 /**
  * Everything in the database that does not continue what this key has signed. Nothing where another key signs for which this key has
- * vouched: then only the other key can tell.
- *
- * @param seed base64 of the 32 bytes of the Ed25519 key
+ * vouched: what that one has signed only its owner knows.
  */
 export async function rewrittenTrees(run: RunStatement, seed: string): Promise<LogRewritten[]> {
   const found = new Map<string, LogRewritten>();
@@ -31,8 +28,8 @@ export async function rewrittenTrees(run: RunStatement, seed: string): Promise<L
 
 /** Also the organizations of which no tree, or no leaf of the map, is left. */
 async function everyOrganization(run: RunStatement): Promise<Set<string>> {
-  const names = new Set((await treeHeads(readStatementOf(run))).map(({ tree }) => tree));
-  for (const { organization } of await mapHeads(readStatementOf(run))) names.add(organization);
+  const names = new Set((await treeHeads(run)).map(({ tree }) => tree));
+  for (const { organization } of await mapHeads(run)) names.add(organization);
   names.delete(PLATFORM_TREE);
   return names;
 }

@@ -10,7 +10,6 @@ import type { RunStatement } from '../../../platform/auth/credentials/credential
 import { now, organizationsBeyondMap, writeCheckpoints, writeMapNodes } from './checkpoint.store.js';
 import { headsUnder, type SignedState, type Signed } from './signed-state.js';
 import { mapSourceOf } from './map.query.js';
-import { readStatementOf } from './read-statement.js';
 import { growPlatform, lookUpByKeys } from './tree.store.js';
 
 /** A signature takes some 60 µs. */
@@ -40,17 +39,16 @@ export interface MadeCheckpoints {
 }
 
 /**
- * Takes the heads of organizations that have grown into the map, the map into the platform's tree, and signs them all. In one
- * transaction, so that the map is always that of the platform's newest leaf, and every organization's newest checkpoint is in it.
- * Nothing of it is published before it is committed. The database sees signatures before that, and may keep them and refuse the rest: each
- * vouches for nothing but what continues what was signed.
+ * Takes the heads of organizations that have grown into the map, the map into the platform's tree, and signs all: in one transaction, so
+ * that the platform's newest leaf always has the map, and the map every organization's newest checkpoint. The database may keep signatures
+ * and refuse the rest: each vouches for nothing but what continues what was signed.
  *
  * @throws LogRewritten where a tree or the map does not continue what was signed; nothing is signed then
  */
 export async function makeCheckpoints(run: RunStatement, round: RoundOfCheckpoints): Promise<MadeCheckpoints> {
   await lookUpByKeys(run);
   const grown = await grownHeads(run, round);
-  const { before, root: map, nodes } = await updateMap(mapSourceOf(readStatementOf(run)), grown);
+  const { before, root: map, nodes } = await updateMap(mapSourceOf(run), grown);
   round.trees.assertMap(before);
   if (nodes.length > 0) await writeMapNodes(run, nodes);
   const madeAt = (await now(run)).toISOString();

@@ -9,11 +9,9 @@ import { EMPTY_ROOT, hashText, leafHash, readHash, sameHash } from '../../../dom
 import { lookUp } from '../../../domain/audit/tree/stored-map-nodes.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { newestCheckpoint } from './checkpoint.query.js';
-import { mapHeadOf, mapHeads, mapSourceOf } from './map.query.js';
-import { platformLeafAt } from '../proofs/proof.query.js';
-import { readStatementOf } from './read-statement.js';
+import { mapHeadAt, mapHeads, mapSourceOf } from './map.query.js';
 import type { Signer } from '../keys/signer.js';
-import { readerOf, treeHead } from './tree-reader.query.js';
+import { platformLeafAt, readerOf, treeHead } from './tree-reader.query.js';
 
 /** Edges of trees that are kept in memory, of some 2 KB each. */
 const KEPT_TREES = 4_096;
@@ -43,7 +41,7 @@ const NAMES = new Map([[PLATFORM_TREE, "The platform's tree"], ['map', 'The map 
 /**
  * The trees as whoever integrates and signs knows them. A signature vouches for everything before it, so that nothing of what the database
  * holds is believed for having been there: the platform's tree is proven by the newest signature, the map by that tree's newest leaf,
- * and an organization's tree by its place in that map. From there on it is known, and what is read back is not asked again.
+ * and an organization's tree by its head in that map. From there on the tree is known, and not proven again.
  */
 export class SignedState {
   /** Right edges as they were committed, those used last at the end. */
@@ -110,17 +108,18 @@ export class SignedState {
     return whole(new LogRewritten(organizationId), async () => {
       const tree = await storedTree(run, organizationId);
       if (size > tree.size) return undefined;
-      const proof = await consistencyProof(readerOf(readStatementOf(run), organizationId, tree.size), size, tree.size);
+      const proof = await consistencyProof(readerOf(run, organizationId, tree.size), size, tree.size);
       return checkConsistency(size, tree.size, root, tree.root, proof) ? tree : undefined;
     });
   }
 
   /** What was signed of an organization last. That nothing was is proven too; then all that is stored is new, and believed as such. */
   private async signedHead(run: RunStatement, organizationId: string): Promise<{ size: number; root: Uint8Array }> {
-    const { leaf, root } = await lookUp(mapSourceOf(readStatementOf(run)), mapKeyOf(organizationId));
+    const { leaf, root } = await lookUp(mapSourceOf(run), mapKeyOf(organizationId));
     this.assertMap(root);
     if (!leaf) return { size: 0, root: EMPTY_ROOT };
-    const head = await mapHeadOf(readStatementOf(run), organizationId);
+    const row = await mapHeadAt(run, mapKeyOf(organizationId));
+    const head = row && { ...row, organization: organizationId };
     const named = head && readHash(head.root);
     if (!named || !sameHash(mapLeaf(head), leaf)) throw new LogRewritten('map');
     return { size: head.size, root: named };
@@ -129,19 +128,19 @@ export class SignedState {
 
 /** A tree's right edge as the database has it. */
 async function storedTree(run: RunStatement, tree: string): Promise<GrowingTree> {
-  const head = await treeHead(readStatementOf(run), tree);
-  return head ? new GrowingTree(await rangeOf(readerOf(readStatementOf(run), tree, head.size), head.size)) : new GrowingTree();
+  const head = await treeHead(run, tree);
+  return head ? new GrowingTree(await rangeOf(readerOf(run, tree, head.size), head.size)) : new GrowingTree();
 }
 
 /** The heads of all organizations, if they are those that the map with this root is made of. @throws LogRewritten */
 export async function headsUnder(run: RunStatement, map: Uint8Array): Promise<OrganizationHead[]> {
-  const heads = await mapHeads(readStatementOf(run));
+  const heads = await mapHeads(run);
   if (!sameHash(mapRoot(heads.map(keyedLeaf)), map)) throw new LogRewritten('map');
   return heads;
 }
 
 async function lastSigned(run: RunStatement, signer: Signer): Promise<Signed> {
-  const newest = await newestCheckpoint(readStatementOf(run));
+  const newest = await newestCheckpoint(run);
   const platform = await whole(new LogRewritten(PLATFORM_TREE), async () => {
     const tree = await storedTree(run, PLATFORM_TREE);
     // Whether there ever was one is for the anchors to say.
@@ -160,8 +159,8 @@ function isOurs({ note, size, root }: StoredCheckpoint, { instance, verifierKey 
 
 async function newestMap(run: RunStatement, { size, root }: GrowingTree): Promise<Uint8Array> {
   const data = await whole(new LogRewritten(PLATFORM_TREE), async () => {
-    const leaf = await platformLeafAt(readStatementOf(run), size - 1);
-    const proof = await inclusionProof(readerOf(readStatementOf(run), PLATFORM_TREE, size), size - 1, size);
+    const leaf = await platformLeafAt(run, size - 1);
+    const proof = await inclusionProof(readerOf(run, PLATFORM_TREE, size), size - 1, size);
     return checkInclusion(leafHash(leaf), size - 1, size, proof, root) ? leaf : undefined;
   });
   return readHash((JSON.parse(data) as { map: string }).map)!;

@@ -6,8 +6,6 @@ import { leafHash } from '../../../domain/audit/tree/rfc6962.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { askable } from '../query/entry-rows.js';
 
-export { mapSourceOf } from './map.query.js';
-
 // Trees as they are stored. Each function reads by single statements and bears that the tree grows meanwhile: full tiles never
 // change, and what a reader was given of the tail stays right for the size that it was given for. For more than one tree of the
 // same moment, run them in one transaction that stands still.
@@ -20,7 +18,7 @@ export interface TreeHead {
 
 /** An entry as its organization's tree holds it. */
 export interface PositionedEntry {
-  /** Its place in the tree, from 0. */
+  /** Its index in the tree, from 0. */
   readonly index: number;
   readonly chain: string;
   readonly seq: number;
@@ -40,12 +38,15 @@ interface TreeRow extends LeafArrays {
   readonly data: readonly string[];
 }
 
-interface LeafTileRow {
+interface LeafTileRow extends Omit<LeafArrays, 'hashes'> {
   readonly tile: string;
-  readonly chains: readonly string[];
-  readonly seqs: readonly number[];
   /** Hex, 64 digits each. */
   readonly hashes: string;
+}
+
+interface TextTileRow {
+  readonly tile: string;
+  readonly data: readonly string[];
 }
 
 /** An array, of which only somebody else makes nothing. */
@@ -85,10 +86,10 @@ export async function* leavesOf(
   const within = (leaves: PositionedEntry[]) => leaves.filter(({ index }) => index >= from && index < end);
   for (let tile = Math.floor(from / TILE_WIDTH); tile * TILE_WIDTH < Math.min(end, tiled); tile += TILES_AT_ONCE) {
     const last = Math.min(tile + TILES_AT_ONCE, Math.ceil(Math.min(end, tiled) / TILE_WIDTH));
-    const tiles = await leafTiles(run, organizationId, range(tile, last));
-    yield within(tiles.flatMap((one) => placed(arraysOf(one), Number(one.tile) * TILE_WIDTH)));
+    const tiles = await tilesAt<LeafTileRow>(run, organizationId, 0, TILE_ARRAYS, range(tile, last));
+    yield within(tiles.flatMap((one) => indexed(arraysOf(one), Number(one.tile) * TILE_WIDTH)));
   }
-  if (end > tiled) yield within(placed(row, tiled));
+  if (end > tiled) yield within(indexed(row, tiled));
 }
 
 /**
@@ -97,22 +98,33 @@ export async function* leavesOf(
  */
 export async function* leafRunsOf(run: ReadStatement, organizationId: string): AsyncGenerator<LeafRun, void, void> {
   const row = await treeRow(run, organizationId);
-  for (let next = 0; ; next += TILES_AT_ONCE) {
-    const tiles = (await run(
-      `select tile, ${TILE_ARRAYS}
-       from audit_tree_leaves where organization_id = $1 and tile >= $2 and tile < $3 order by tile`,
-      [organizationId, next, next + TILES_AT_ONCE],
-    )) as LeafTileRow[];
-    for (const tile of tiles) {
-      const from = Number(tile.tile) * TILE_WIDTH;
-      yield { from, leaves: placed(arraysOf(tile), from) };
-    }
-    if (tiles.length < TILES_AT_ONCE) break;
+  for await (const { tile, ...arrays } of everyTile<LeafTileRow>(run, organizationId, TILE_ARRAYS)) {
+    const from = Number(tile) * TILE_WIDTH;
+    yield { from, leaves: indexed(arraysOf(arrays), from) };
   }
   if (row && row.seqs.length > 0) {
     const from = Number(row.size) - row.seqs.length;
-    yield { from, leaves: placed(row, from) };
+    yield { from, leaves: indexed(row, from) };
   }
+}
+
+/** All leaves of the platform's tree as its tiles and its tail have them: as {@link leafRunsOf}. */
+export async function* platformRunsOf(run: ReadStatement): AsyncGenerator<{ from: number; texts: readonly string[] }, void, void> {
+  const row = await treeRow(run, PLATFORM_TREE);
+  for await (const { tile, data } of everyTile<TextTileRow>(run, PLATFORM_TREE, textsIn('data'))) {
+    yield { from: Number(tile) * TILE_WIDTH, texts: data };
+  }
+  if (row && row.data.length > 0) yield { from: Number(row.size) - row.data.length, texts: row.data };
+}
+
+/** The text of one leaf of the platform's tree. @throws RangeError where it has none */
+export async function platformLeafAt(run: ReadStatement, at: number): Promise<string> {
+  const row = await treeRow(run, PLATFORM_TREE);
+  const tiled = row ? Number(row.size) - row.data.length : 0;
+  const tile = at < tiled ? await platformTexts(run, [Math.floor(at / TILE_WIDTH)]) : undefined;
+  const text = tile ? tile[0]![at % TILE_WIDTH] : row?.data[at - tiled];
+  if (text === undefined) throw new RangeError(`the platform's tree has no leaf ${at}`);
+  return text;
 }
 
 /**
@@ -151,54 +163,22 @@ export async function treeHeads(run: ReadStatement): Promise<(TreeHead & { reado
   return rows.map(({ tree, size, root }) => ({ tree, size: Number(size), root }));
 }
 
-/** Texts of the platform tree's leaves [from, to), in order, in batches. */
-export async function* platformLeavesOf(
-  run: ReadStatement,
-  from = 0,
-  to = Number.MAX_SAFE_INTEGER,
-): AsyncGenerator<readonly { readonly index: number; readonly data: string }[], void, void> {
-  const row = await treeRow(run, PLATFORM_TREE);
-  if (!row) return;
-  const end = Math.min(to, Number(row.size));
-  const tiled = Number(row.size) - row.data.length;
-  const within = (data: readonly string[], first: number) =>
-    data.map((text, n) => ({ index: first + n, data: text })).filter(({ index }) => index >= from && index < end);
-  for (let tile = Math.floor(from / TILE_WIDTH); tile * TILE_WIDTH < Math.min(end, tiled); tile++) {
-    const [data] = await platformTiles(run, [tile]);
-    yield within(data!, tile * TILE_WIDTH);
-  }
-  if (end > tiled) yield within(row.data, tiled);
-}
-
-/** All leaves of the platform's tree as its tiles and its tail have them: as {@link leafRunsOf}. */
-export async function* platformRunsOf(run: ReadStatement): AsyncGenerator<{ from: number; texts: readonly string[] }, void, void> {
-  const row = await treeRow(run, PLATFORM_TREE);
-  for (let next = 0; ; next += TILES_AT_ONCE) {
-    const tiles = (await run(
-      `select tile, ${textsIn('data')} from audit_platform_leaves where tile >= $1 and tile < $2 order by tile`,
-      [next, next + TILES_AT_ONCE],
-    )) as { tile: string; data: string[] }[];
-    for (const { tile, data } of tiles) yield { from: Number(tile) * TILE_WIDTH, texts: data };
-    if (tiles.length < TILES_AT_ONCE) break;
-  }
-  if (row && row.data.length > 0) yield { from: Number(row.size) - row.data.length, texts: row.data };
-}
-
 /** Roots of full tiles at a tile level, 0 being that of the leaves. */
-export function tileRoots(run: ReadStatement, tree: string, level: number, tiles: readonly number[]): Promise<Uint8Array[]> {
-  if (level > 0) return upperTiles(run, tree, level, tiles, 'root');
-  return tree === PLATFORM_TREE ? platformRoots(run, tiles) : leafRoots(run, tree, tiles);
+export async function tileRoots(run: ReadStatement, tree: string, level: number, tiles: readonly number[]): Promise<Uint8Array[]> {
+  return (await tilesAt<{ tile: string; root: Buffer }>(run, tree, level, 'root', tiles)).map(({ root }) => root);
 }
 
 function tilesOf(run: ReadStatement, tree: string, size: number): TileSource {
   const isPlatform = tree === PLATFORM_TREE;
   const leaves = async (tiles: readonly number[]): Promise<Uint8Array[][]> =>
     isPlatform
-      ? (await platformTiles(run, tiles)).map((data) => data.map(leafHash))
-      : (await leafTiles(run, tree, tiles)).map((tile) => hashesOf(arraysOf(tile)));
+      ? (await platformTexts(run, tiles)).map((data) => data.map(leafHash))
+      : (await tilesAt<LeafTileRow>(run, tree, 0, TILE_ARRAYS, tiles)).map((tile) => hashesOf(arraysOf(tile)));
   return {
-    tiles: async (level, indexes) =>
-      level === 0 ? (await leaves(indexes)).map((hashes) => Buffer.concat(hashes)) : upperTiles(run, tree, level, indexes, 'hashes'),
+    tiles: async (level, indexes) => {
+      if (level === 0) return (await leaves(indexes)).map((hashes) => Buffer.concat(hashes));
+      return (await tilesAt<{ tile: string; hashes: Buffer }>(run, tree, level, 'hashes', indexes)).map(({ hashes }) => hashes);
+    },
     roots: (level, indexes) => tileRoots(run, tree, level, indexes),
     tail: async () => {
       const count = size % TILE_WIDTH;
@@ -221,41 +201,22 @@ async function treeRow(run: ReadStatement, tree: string): Promise<TreeRow | unde
   return row;
 }
 
-async function leafTiles(run: ReadStatement, tree: string, tiles: readonly number[]): Promise<LeafTileRow[]> {
-  const rows = await run(
-    `select tile, ${TILE_ARRAYS}
-     from audit_tree_leaves where organization_id = $1 and tile = any ($2)`,
-    [tree, tiles],
-  );
-  return inOrder(rows as LeafTileRow[], tiles);
+async function platformTexts(run: ReadStatement, tiles: readonly number[]): Promise<(readonly string[])[]> {
+  return (await tilesAt<TextTileRow>(run, PLATFORM_TREE, 0, textsIn('data'), tiles)).map(({ data }) => data);
 }
 
-async function leafRoots(run: ReadStatement, tree: string, tiles: readonly number[]): Promise<Uint8Array[]> {
-  const rows = await run('select tile, root from audit_tree_leaves where organization_id = $1 and tile = any ($2)', [tree, tiles]);
-  return inOrder(rows as { tile: string; root: Buffer }[], tiles).map(({ root }) => root);
+/** SQL of full tiles of a tree: those of leaves have a table, and the platform's another. */
+function tilesOfLevel(tree: string, level: number, columns: string): string {
+  if (level > 0) return `select tile, ${columns} from audit_tree_tiles where organization_id = $1 and level = ${level}`;
+  if (tree === PLATFORM_TREE) return `select tile, ${columns} from audit_platform_leaves where $1::text is not null`;
+  return `select tile, ${columns} from audit_tree_leaves where organization_id = $1`;
 }
 
-async function platformTiles(run: ReadStatement, tiles: readonly number[]): Promise<string[][]> {
-  const rows = await run(`select tile, ${textsIn('data')} from audit_platform_leaves where tile = any ($1)`, [tiles]);
-  return inOrder(rows as { tile: string; data: string[] }[], tiles).map(({ data }) => data);
-}
-
-async function platformRoots(run: ReadStatement, tiles: readonly number[]): Promise<Uint8Array[]> {
-  const rows = await run('select tile, root from audit_platform_leaves where tile = any ($1)', [tiles]);
-  return inOrder(rows as { tile: string; root: Buffer }[], tiles).map(({ root }) => root);
-}
-
-async function upperTiles(
-  run: ReadStatement, tree: string, level: number, tiles: readonly number[], column: 'hashes' | 'root',
-): Promise<Uint8Array[]> {
-  const rows = await run(
-    `select tile, ${column} as hashes from audit_tree_tiles where organization_id = $1 and level = $2 and tile = any ($3)`,
-    [tree, level, tiles],
-  );
-  return inOrder(rows as { tile: string; hashes: Buffer }[], tiles).map(({ hashes }) => hashes);
-}
-
-function inOrder<Row extends { readonly tile: string }>(rows: readonly Row[], tiles: readonly number[]): Row[] {
+/** Tiles by their numbers, in that order. @throws RangeError where one is not there */
+async function tilesAt<Row extends { readonly tile: string }>(
+  run: ReadStatement, tree: string, level: number, columns: string, tiles: readonly number[],
+): Promise<Row[]> {
+  const rows = (await run(`${tilesOfLevel(tree, level, columns)} and tile = any ($2)`, [tree, tiles])) as Row[];
   const byTile = new Map(rows.map((row) => [Number(row.tile), row]));
   return tiles.map((tile) => {
     const row = byTile.get(tile);
@@ -264,11 +225,23 @@ function inOrder<Row extends { readonly tile: string }>(rows: readonly Row[], ti
   });
 }
 
-function arraysOf({ chains, seqs, hashes }: LeafTileRow): LeafArrays {
+/** All tiles of leaves that are there, in order. */
+async function* everyTile<Row extends { readonly tile: string }>(
+  run: ReadStatement, tree: string, columns: string,
+): AsyncGenerator<Row, void, void> {
+  const sql = `${tilesOfLevel(tree, 0, columns)} and tile > $2 order by tile limit $3`;
+  for (let last: string | undefined = '-1'; last !== undefined; ) {
+    const rows = (await run(sql, [tree, last, TILES_AT_ONCE])) as Row[];
+    yield* rows;
+    last = rows.length < TILES_AT_ONCE ? undefined : rows.at(-1)!.tile;
+  }
+}
+
+function arraysOf({ chains, seqs, hashes }: Omit<LeafTileRow, 'tile'>): LeafArrays {
   return { chains, seqs, hashes: seqs.map((_, n) => hashes.slice(n * HEX_DIGITS, (n + 1) * HEX_DIGITS)) };
 }
 
-function placed({ chains, seqs, hashes }: LeafArrays, first: number): PositionedEntry[] {
+function indexed({ chains, seqs, hashes }: LeafArrays, first: number): PositionedEntry[] {
   return seqs.map((seq, n) => ({ index: first + n, chain: chains[n]!, seq, hash: hashes[n]! }));
 }
 

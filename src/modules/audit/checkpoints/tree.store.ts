@@ -2,7 +2,6 @@ import { PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
 import { TILE_WIDTH, tileRoot } from '../../../domain/audit/tree/hash-reader.js';
 import { EMPTY_ROOT, hashText } from '../../../domain/audit/tree/rfc6962.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
-import { readStatementOf } from './read-statement.js';
 import { tileRoots } from './tree-reader.query.js';
 
 // What the leader writes of the trees, each function within one of its transactions. Heads move by compare-and-set on their size:
@@ -32,7 +31,7 @@ export interface Growth {
   readonly root: string;
   /** Tiles that are full now, without what the tail holds of the first, each with its root in hex. */
   readonly tiles: readonly (LeafRows & { readonly tile: number; readonly root: string })[];
-  /** Leaves right of the last full tile; without full tiles they come behind the tail, else in its place. */
+  /** Leaves right of the last full tile; without full tiles they come behind the tail, else instead of the tail. */
   readonly tail: LeafRows;
 }
 
@@ -114,7 +113,7 @@ async function writeUpperTiles(run: RunStatement, tree: string, from: number, to
     if (first === end) return;
     for (let tile = first; tile < end; tile++) {
       const below = Array.from({ length: TILE_WIDTH }, (_, n) => tile * TILE_WIDTH + n);
-      const hashes = Buffer.concat(await tileRoots(readStatementOf(run), tree, level - 1, below));
+      const hashes = Buffer.concat(await tileRoots(run, tree, level - 1, below));
       await run(
         'insert into audit_tree_tiles (organization_id, level, tile, hashes, root) values ($1, $2, $3, $4, $5)',
         [tree, level, tile, hashes, Buffer.from(tileRoot(hashes))],

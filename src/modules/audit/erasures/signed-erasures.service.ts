@@ -3,11 +3,10 @@ import { organizationChain } from '../../../domain/audit/entry/chain.js';
 import { signNote } from '../../../domain/audit/notes/note.js';
 import { authorizationText, statementIn } from '../../../domain/audit/notes/authorization-note.js';
 import type { ListedBlank } from '../../../domain/audit/erasure/search-entry.js';
-import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { assertSigns, knownSigningKeys, OtherKey, signerOf } from '../keys/signer.js';
-import { insertNote } from './erasure-notes.store.js';
+import { insertErasureNote } from '../keys/authorization-notes.store.js';
 
 /** What an entry of an erasure says. */
 export interface SaidOfErasure {
@@ -27,9 +26,8 @@ export class SignedErasures {
 
   /** Whether this server's key is the one that signs; where none has signed yet, it is. After a rotation others erase. */
   async maySign(tx: Tx): Promise<boolean> {
-    const run = runOf(tx);
     try {
-      await assertSigns(run, await signerOf(run, this.config.auditSigningKey));
+      await assertSigns(tx.run, await signerOf(tx.run, this.config.auditSigningKey));
       return true;
     } catch (error) {
       if (error instanceof OtherKey) return false;
@@ -43,16 +41,11 @@ export class SignedErasures {
    * @throws OtherKey where this server's key is not the one that signs
    */
   async record(tx: Tx, organizationId: string, metadata: SaidOfErasure): Promise<void> {
-    const run = runOf(tx);
-    const { instance, key, verifierKey } = await signerOf(run, this.config.auditSigningKey);
-    const keys = await knownSigningKeys(run);
+    const { instance, key, verifierKey } = await signerOf(tx.run, this.config.auditSigningKey);
+    const keys = await knownSigningKeys(tx.run);
     if (keys.join() !== verifierKey) throw new OtherKey(key.id, keys.join());
     const entry = tx.recordWhole(organizationChain(organizationId), { type: 'gdpr.erasure_executed', metadata });
     const text = authorizationText('erasure', instance, organizationId, statementIn(entry));
-    await insertNote(run, { organizationId, entryId: entry.id, note: signNote(text, [key]) });
+    await insertErasureNote(tx.run, { organizationId, entryId: entry.id, note: signNote(text, [key]) });
   }
-}
-
-function runOf(tx: Tx): RunStatement {
-  return (sql, parameters) => tx.query(sql, parameters);
 }

@@ -1,21 +1,16 @@
-import { randomBytes } from 'node:crypto';
 import { organizationChain } from '../../../domain/audit/entry/chain.js';
 import { logLines, type ExportSelection } from '../../../domain/audit/export/log-lines.js';
 import { sealed, type ExportFormat } from '../../../domain/audit/export/sealed-export.js';
 import { signingKey, verifierKey } from '../../../domain/audit/notes/note.js';
 import { asService } from '../../../platform/auth/access/call-context.js';
-import { CredentialSources } from '../../../platform/auth/credentials/credential-source.js';
 import { StartRefused } from '../../../platform/config/start-refused.js';
-import { createDataSource } from '../../../platform/database/data-source.js';
-import { IdempotencyKeys } from '../../../platform/database/transaction/idempotency.js';
-import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
-import { OutboxSignal } from '../../../platform/outbox/outbox-signal.js';
+import { commandWork, withDataSource } from '../../../platform/database/transaction/command-work.js';
 import { verifierKeys } from '../checkpoints/checkpoint.query.js';
-import { organizationsWithLog } from '../query/exported-organizations.query.js';
+import { organizationsWithLog } from '../query/organizations.query.js';
 import { sqlExportSource } from './export-source.query.js';
 import { refusedSize, type EarlierTreeSizes } from './earlier-tree-sizes.js';
 import { recordExport } from './record-export.js';
-import { openSnapshot } from '../query/log-snapshot.query.js';
+import { openSnapshot } from '../query/snapshots.query.js';
 
 export interface DatabaseExport extends Omit<ExportSelection, 'organizations' | 'all'> {
   readonly databaseUrl: string;
@@ -27,7 +22,6 @@ export interface DatabaseExport extends Omit<ExportSelection, 'organizations' | 
 
 /** How the command calls them. */
 const OPTIONS: Record<keyof EarlierTreeSizes, string> = { since: '--since', platformSince: '--platform-since' };
-const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
  * Exports the log of a database past any server. Recorded as a server records it, with the actor `system` and the origin `cli`:
@@ -53,23 +47,12 @@ export async function exportDatabase(
     const refused = await refusedSize(source, organizations, part, '--organization');
     if (refused) throw new StartRefused(`${OPTIONS[refused.parameter]}: ${refused.message}`);
     const { from, to, agentId } = part;
-    await onDatabase(databaseUrl, (work) => recordExport(work, organizations.map(organizationChain), { from, to, agentId, format }));
+    await withDataSource(databaseUrl, 2, (dataSource) => asService('cli', () =>
+      recordExport(commandWork(dataSource), organizations, { type: 'admin.audit_exported', metadata: { from, to, agentId, format } })));
     const all = chain === undefined;
     const lines = logLines(source, { organizations, ...(all && { all }), ...part }, new Date().toISOString());
     await write(sealed(lines, signingKey(source.instance, seed), format));
   } finally {
     await close();
-  }
-}
-
-async function onDatabase(url: string, record: (work: UnitOfWork) => Promise<void>): Promise<void> {
-  const dataSource = createDataSource({ url, poolSize: 2, connectTimeoutMs: CONNECT_TIMEOUT_MS });
-  await dataSource.initialize();
-  try {
-    // No call comes through here that could bring an idempotency key, so any secret does.
-    const keys = new IdempotencyKeys({ encryptionKey: randomBytes(32).toString('base64') });
-    await asService('cli', () => record(new UnitOfWork(dataSource, new CredentialSources(), keys, new OutboxSignal())));
-  } finally {
-    await dataSource.destroy().catch(() => undefined);
   }
 }

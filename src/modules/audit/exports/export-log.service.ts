@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { organizationChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
+import { PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
 import { logLines, type ExportSelection } from '../../../domain/audit/export/log-lines.js';
+import { given } from '../../../domain/given.js';
 import { isId } from '../../../domain/ids.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
 import { type Scope, scopeOfOrganization } from '../../../platform/auth/access/scope.js';
@@ -12,7 +13,7 @@ import { Problem } from '../../../platform/http/reply/problem.js';
 import { OrganizationsQuery } from '../../organizations/organizations.query.js';
 import type { LogExportQuery } from './export.dto.js';
 import { ExportsService, type ExportCall } from './exports.service.js';
-import { organizationsWithLog } from '../query/exported-organizations.query.js';
+import { organizationsWithLog } from '../query/organizations.query.js';
 import { refusedSize, type RefusedSize } from './earlier-tree-sizes.js';
 import { recordExport } from './record-export.js';
 
@@ -37,17 +38,16 @@ export class ExportLogService {
     assertPeriod(query);
     const scope = await this.scopeOf(call.caller.scope, organizationId);
     await this.assertMayExport(scope, call.caller);
-    const times = { ...(query.from && { from: query.from.toISOString() }), ...(query.to && { to: query.to.toISOString() }) };
+    const part = given({ from: query.from?.toISOString(), to: query.to?.toISOString(), agentId });
     await this.desk.serve(call, async (source, { run }) => {
       const organizations = await organizationsWithLog(run, scope, agentId);
       if (agentId !== undefined && organizations.length === 0) throw new Problem('NOT_FOUND', 'No entry of this agent is here.');
-      const pasts = { ...(since === undefined ? {} : { since }), ...(platformSince === undefined ? {} : { platformSince }) };
+      const pasts = given({ since, platformSince });
       const refused = await refusedSize(source, organizations, pasts, '`organization_id`');
       if (refused) throw sizeRefused(refused);
       const all = scope.organizations === 'all' && agentId === undefined;
-      const part = { ...times, ...(agentId === undefined ? {} : { agentId }) };
       const selection: ExportSelection = { organizations, ...(all && { all }), ...part, ...pasts };
-      await recordExport(this.work, organizations.map(organizationChain), { ...part, format: call.format });
+      await recordExport(this.work, organizations, { type: 'admin.audit_exported', metadata: { ...part, format: call.format } });
       const name = `countersign-audit-${organizations.length === 1 ? organizations[0] : 'all'}`;
       return { name, tally: { withheld: 0 }, lines: (madeAt) => logLines(source, selection, madeAt) };
     });

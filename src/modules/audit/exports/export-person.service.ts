@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { reachOf } from '../../../domain/access/access.js';
-import { organizationChain } from '../../../domain/audit/entry/chain.js';
 import { personLines } from '../../../domain/audit/export/person-lines.js';
 import type { PersonalDataPart } from '../../../domain/audit/export/record-lines.js';
 import type { JsonObject } from '../../../domain/json.js';
@@ -10,9 +9,10 @@ import { type Caller, kindOf } from '../../../platform/auth/access/principal.js'
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import { presentUser } from '../../organizations/users/users.presenter.js';
-import { type UserRow, UsersQuery } from '../../organizations/users/users.query.js';
+import { UsersQuery } from '../../organizations/users/users.query.js';
 import { ExportsService, type ExportCall } from './exports.service.js';
-import { organizationsAbout } from '../query/exported-organizations.query.js';
+import { organizationsAbout } from '../query/organizations.query.js';
+import { recordExport } from './record-export.js';
 
 /** Gives people a copy of what is kept of them. */
 @Injectable()
@@ -32,21 +32,13 @@ export class ExportPersonService {
     assertMayExport(caller, userId);
     await this.desk.serve(call, async (source, { run }) => {
       const others = (await organizationsAbout(run, caller.scope, userId)).filter((id) => id !== user.organizationId);
-      await this.recordRequest(user, format);
+      const event = { type: 'gdpr.export_requested', metadata: { userId, format } } as const;
+      await recordExport(this.work, [user.organizationId], event);
       const profile = { ...presentUser(user) } satisfies JsonObject;
       const organizations = [user.organizationId, ...others];
       const selection = { userId, organizations, profile, records: this.recordsOf({ id: userId, organizations, run }) };
       const tally = { withheld: 0 };
       return { name: `countersign-${userId}`, tally, lines: (madeAt) => personLines(source, selection, madeAt, tally) };
-    });
-  }
-
-  /** In a unit of work that reads nothing: the head that it has is the one that an emergency stop waits for. */
-  private async recordRequest({ id, organizationId }: UserRow, format: string): Promise<void> {
-    const chain = organizationChain(organizationId);
-    await this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
-      tx.record(chain, { type: 'gdpr.export_requested', metadata: { userId: id, format } });
-      await Promise.resolve();
     });
   }
 

@@ -5,9 +5,9 @@ import type { StoredEntry } from '../../../domain/audit/entry/stored-entry.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { readByCursor } from '../../../platform/database/statements/read-by-cursor.js';
 import { bounded } from '../query/bounded-text.js';
-import { askable, ENTRY_COLUMNS, type EntryRow, numbered, type Row } from '../query/entry-rows.js';
-import { erasureNotes } from '../erasures/erasure-notes.query.js';
-import { retentionRunNotes } from '../verification/source/retention-run-entries.query.js';
+import { entriesAt } from '../query/entries.query.js';
+import { ENTRY_COLUMNS, type EntryRow, numbered, ofEvent, type Row } from '../query/entry-rows.js';
+import { authorizationNotes } from '../keys/authorization-notes.store.js';
 import { asNamed, checkpointOfSize, instanceName, newestCheckpoint, verifierKeys } from '../checkpoints/checkpoint.query.js';
 import { mapLine } from '../proofs/proof.query.js';
 import { leavesOf, leafPositionOf, readerOf } from '../checkpoints/tree-reader.query.js';
@@ -22,9 +22,8 @@ const ENTRIES = 100;
  * @param seed base64 of the Ed25519 seed that will sign the file: before the first checkpoint the database knows no key
  */
 export async function sqlExportSource(run: ReadStatement, seed: string): Promise<ExportSource> {
-  let cursors = 0;
   const rows = <T>(sql: string, parameters: readonly unknown[], atOnce = ROWS): AsyncGenerator<T[]> =>
-    readByCursor<T>(run, `export_${++cursors}`, sql, parameters, atOnce);
+    readByCursor<T>(run, sql, parameters, atOnce);
   const entries = async function* (sql: string, parameters: readonly unknown[]): AsyncGenerator<StoredEntry[]> {
     for await (const batch of rows<EntryRow>(sql, parameters, ENTRIES)) yield batch.map(numbered);
   };
@@ -45,7 +44,7 @@ export async function sqlExportSource(run: ReadStatement, seed: string): Promise
       yield* leavesOf(run, organizationId, size);
       for await (const queued of rows<Row<EntryPosition & { seq: number }>>(QUEUED, [organizationId])) yield queued.map(numbered);
     },
-    entries: (organizationId, places) => entriesAt(run, organizationId, places),
+    entries: (organizationId, positions) => entriesAt(run, organizationId, positions),
     heads: async function* (organizationId, chain) {
       for await (const heads of rows<Row<ExportedHead>>(HEADS, [organizationId, chain ?? null])) yield heads.map(numbered);
     },
@@ -54,9 +53,9 @@ export async function sqlExportSource(run: ReadStatement, seed: string): Promise
       return (counted as [{ count: number }])[0].count;
     },
     strays: (organizationId, chain) => entries(STRAYS, [organizationId, chain ?? null]),
-    ofEvent: (organizationId, event) => entries(OF_EVENT, [organizationId, event]),
-    sweepNotes: (organizationId, ids) => retentionRunNotes(run, organizationId, ids),
-    erasureNotes: (organizationId, ids) => erasureNotes(run, organizationId, ids),
+    ofEvent: (organizationId, event) => entries(ofEvent(ENTRY_COLUMNS), [organizationId, event]),
+    sweepNotes: (organizationId, ids) => authorizationNotes(run, 'sweep', organizationId, ids),
+    erasureNotes: (organizationId, ids) => authorizationNotes(run, 'erasure', organizationId, ids),
     indexOf: (entry) => leafPositionOf(run, entry.organizationId, entry),
     window: (organizationId, size, from, to) => windowOf(run, organizationId, size, from, to),
     about: async function* (organizationId, userId) {
@@ -64,21 +63,6 @@ export async function sqlExportSource(run: ReadStatement, seed: string): Promise
     },
   };
 }
-
-async function entriesAt(
-  run: ReadStatement, organizationId: string, places: readonly EntryPosition[],
-): Promise<(StoredEntry | undefined)[]> {
-  if (places.length === 0) return [];
-  const found = (await run(AT, [organizationId, places.map(({ chain }) => chain), places.map(({ seq }) => askable(seq))])) as
-    (EntryRow & { readonly n: string })[];
-  const entries = new Array<StoredEntry | undefined>(places.length);
-  for (const { n, ...row } of found) entries[Number(n) - 1] = numbered(row);
-  return entries;
-}
-
-const AT = `
-  select ${ENTRY_COLUMNS}, wanted.n from unnest($2::text[], $3::bigint[]) with ordinality as wanted(chain, seq, n)
-  join audit_entries e on e.organization_id = $1 and e.chain = wanted.chain and e.seq = wanted.seq`;
 
 const QUEUED = `
   select leaf.chain, leaf.seq from audit_tree_queue q
@@ -103,11 +87,6 @@ const STRAYS = `
   left join audit_heads h on h.organization_id = $1 and h.chain = c.chain
   join audit_entries e on e.organization_id = $1 and e.chain = c.chain and e.seq > coalesce(h.seq, 0)
   order by e.chain, e.seq`;
-
-const OF_EVENT = `
-  select ${ENTRY_COLUMNS} from audit_entries e
-  where hashtextextended((e.organization_id || ' ' || e.event) collate "C", 0) = hashtextextended(($1 || ' ' || $2) collate "C", 0)
-    and e.organization_id = $1 and e.event = $2 order by e.id`;
 
 const ABOUT = `
   select s.chain, s.seq, array_agg(s.pointer) as pointers from audit_subjects s

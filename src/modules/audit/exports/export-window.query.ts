@@ -43,7 +43,7 @@ async function endOf(run: ReadStatement, organizationId: string, size: number, t
     if (times.length === 0) break;
     const found = times.findLastIndex((time) => time !== null && time <= to);
     if (found >= 0) end = at + found + 1;
-    // What was swept tells no time, and lies before what was not.
+    // Swept entries have no time, and lie before all others.
     if (times.some((time) => time !== null) && times.every((time) => time === null || time > tooLate)) break;
   }
   return end;
@@ -55,7 +55,7 @@ interface Edge {
   readonly timestamp: string;
 }
 
-/** The place of the first or the last entry by id; infinite while it is queued; undefined where there is none. */
+/** The index of the first or the last entry by id; infinite while it is queued; undefined where there is none. */
 async function edge(run: ReadStatement, organizationId: string, sql: string, bounds: readonly string[]): Promise<number | undefined> {
   const [row] = (await run(sql, [organizationId, ...bounds])) as Edge[];
   return row && ((await leafPositionOf(run, organizationId, { ...row, seq: Number(row.seq) })) ?? Infinity);

@@ -37,7 +37,7 @@ export class ExportsController {
   @Access('audit.export')
   @Replies(200, null, 'NOT_FOUND', 'TIER_REQUIRED')
   log(
-    @Req() request: Request, @Res() response: Response, @QueryParams(LogExportQuery, { onlyKnown: true }) query: LogExportQuery,
+    @Req() request: Request, @Res() response: Response, @QueryParams(LogExportQuery) query: LogExportQuery,
     @Caller() caller: VerifiedCaller,
   ): Promise<void> {
     return this.logs.export({ request, response, caller, format: query.format ?? 'jsonl' }, query);
@@ -66,7 +66,7 @@ export class ExportsController {
   @Replies(200, null)
   person(
     @Req() request: Request, @Res() response: Response, @PathParam('userId', 'usr') userId: string,
-    @QueryParams(PersonExportQuery, { onlyKnown: true }) query: PersonExportQuery, @Caller() caller: VerifiedCaller,
+    @QueryParams(PersonExportQuery) query: PersonExportQuery, @Caller() caller: VerifiedCaller,
   ): Promise<void> {
     return this.people.export({ request, response, caller, format: query.format ?? 'json' }, userId);
   }

@@ -17,7 +17,7 @@ import { Waiters } from '../../../platform/wake/waiters.js';
 import { announce, send } from './download.js';
 import { formatOf, type FileFormat } from './export.dto.js';
 import { sqlExportSource } from './export-source.query.js';
-import { openSnapshot, type LogSnapshot } from '../query/log-snapshot.query.js';
+import { openSnapshot, type LogSnapshot } from '../query/snapshots.query.js';
 
 /** How many exports a server makes at a time, and for one caller: each has a connection, and a snapshot that the database keeps. */
 const AT_ONCE = 4;

@@ -13,23 +13,11 @@ export interface Page {
 /** The stand-alone verifier as the build has packed it. */
 @Injectable()
 export class VerifierPage {
-  private page: Promise<Page> | undefined;
-
   /** @throws Problem NOT_FOUND where there is no build of it */
   async read(): Promise<Page> {
-    this.page ??= load();
-    try {
-      return await this.page;
-    } catch {
-      this.page = undefined;
-      throw new Problem('NOT_FOUND', 'This installation has no packed verifier.');
-    }
+    const html = await readFile(join(checkoutRoot(), 'dist', 'verifier.html'), 'utf8').catch(() => '');
+    const [, policy] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(html) ?? [];
+    if (policy === undefined) throw new Problem('NOT_FOUND', 'This installation has no packed verifier.');
+    return { html, policy: `${policy}; frame-ancestors 'none'` };
   }
-}
-
-async function load(): Promise<Page> {
-  const html = await readFile(join(checkoutRoot(), 'dist', 'verifier.html'), 'utf8');
-  const [, policy] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(html) ?? [];
-  if (policy === undefined) throw new Error('the page names no policy');
-  return { html, policy: `${policy}; frame-ancestors 'none'` };
 }

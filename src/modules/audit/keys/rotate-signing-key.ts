@@ -8,14 +8,12 @@ import { appendOutsideUnit } from '../../../platform/database/transaction/append
 import { withClaimedLeadership } from '../../../platform/database/leadership/claimed-leadership.js';
 import { acceptSigningKey } from '../../organizations/installation/fingerprints.store.js';
 import { acceptedLosses } from '../anchors/anchor-state.query.js';
-import { reSignErasures } from '../erasures/re-sign-erasures.js';
-import { reSignRetentionRuns } from '../retention/re-sign-retention-runs.js';
 import { verifierKeys } from '../checkpoints/checkpoint.query.js';
 import { makeCheckpoints } from '../checkpoints/sign-checkpoints.js';
 import { replaceKey } from '../checkpoints/checkpoint.store.js';
-import { LeafIntegrator, type Leads } from '../checkpoints/leaf-integrator.js';
+import { LeafIntegrator } from '../checkpoints/leaf-integrator.js';
 import { SignedState, LogRewritten } from '../checkpoints/signed-state.js';
-import { readStatementOf } from '../checkpoints/read-statement.js';
+import { reSign } from './re-sign.js';
 import { assertSigns, liveKey, OtherKey, signerOf } from './signer.js';
 
 export interface RotatedSigningKey {
@@ -36,8 +34,7 @@ export interface SigningKeys {
 
 /**
  * Gives the installation another signing key. In one transaction the platform's chain announces it, both keys sign the newest head of
- * every tree and what sweeps and erasures have said, and servers start with the new key from then on. Those that run with the old one
- * serve, and do not sign any more.
+ * every tree and the entries of retention runs and erasures. Servers with the old key go on serving, and sign no more.
  *
  * @param url of the database, past a pooler
  * @throws StartRefused where `present` is not the key that signs, `next` signs or has signed, or the log was rewritten
@@ -48,7 +45,8 @@ export async function rotateSigningKey(url: string, { present, next }: SigningKe
     const done = await lead.run((run) => alreadyRotated(run, next));
     if (done) return done;
     const trees = await lead.transact((run) => signedTrees(run, present)).catch(refused);
-    await drainQueue(lead, trees);
+    // What has been waiting for long need not wait in the transaction that holds the platform's chain.
+    await new LeafIntegrator(lead, trees).drain();
     return asService('cli', () => lead.transact((run) => rotate(run, trees, { present, next })));
   });
 }
@@ -65,31 +63,24 @@ async function signedTrees(run: RunStatement, present: string): Promise<SignedSt
   return SignedState.asSigned(run, signer);
 }
 
-/** What has been waiting for long need not wait in the transaction that holds the platform's chain. */
-async function drainQueue(lead: Leads, trees: SignedState): Promise<void> {
-  const integrator = new LeafIntegrator(lead, trees);
-  for (let more = true; more; ) ({ more } = await integrator.round());
-}
-
 async function rotate(run: RunStatement, trees: SignedState, { present, next }: SigningKeys): Promise<RotatedSigningKey> {
   const [before, after] = [await signerOf(run, present), await signerOf(run, next)];
-  const known = await verifierKeys(readStatementOf(run));
+  const known = await verifierKeys(run);
   if (known.some(({ keyId }) => keyId === after.key.id)) {
     throw new StartRefused('the new key was retired before: what it signs would not count');
   }
   const keyNote = vouchForNext(known.length, after.verifierKey, before.key);
   await appendOutsideUnit(run, platformChain(), { type: 'admin.signing_key_rotated', metadata: { keyId: after.verifierKey, keyNote } });
-  for (const { size, root = '' } of await acceptedLosses(readStatementOf(run), before.instance, before.verifierKey)) {
+  for (const { size, root = '' } of await acceptedLosses(run, before.instance, before.verifierKey)) {
     const lost = waiveCheckpoint({ size, root }, [before.key, after.key]);
     await appendOutsideUnit(run, platformChain(), { type: 'admin.recovered', metadata: { lost, lossAccepted: true } });
   }
-  await new LeafIntegrator({ run: (work) => work(run), transact: (work) => work(run) }, trees).drain(run);
+  await new LeafIntegrator({ run: (work) => work(run), transact: (work) => work(run) }, trees).drain();
   const { newest: { size } } = await makeCheckpoints(run, {
     instance: before.instance, keys: [before.key, after.key], trees, organizations: null, forAll: true,
   });
   await replaceKey(run, { keyId: after.key.id, verifierKey: after.verifierKey, note: keyNote }, size);
-  await reSignRetentionRuns(run, before.instance, { present: before.key, next: after.key });
-  await reSignErasures(run, before.instance, { present: before.key, next: after.key });
+  await reSign(run, before.instance, { present: before.key, next: after.key });
   await acceptSigningKey(run, next, after.instance);
   return { keyId: after.key.id, verifierKey: after.verifierKey, size, already: false };
 }

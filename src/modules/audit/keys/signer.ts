@@ -3,7 +3,6 @@ import { leadsTo } from '../../../domain/audit/notes/key-succession.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { asNamed, instanceName, verifierKeys, type SigningKeyRow } from '../checkpoints/checkpoint.query.js';
 import { writeFirstKey } from '../checkpoints/checkpoint.store.js';
-import { readStatementOf } from '../checkpoints/read-statement.js';
 
 /** This process was started with a key that is not the one that is kept as signing now. */
 export class OtherKey extends Error {
@@ -28,18 +27,18 @@ export interface Signer {
 
 /** @param seed base64 of the 32 bytes of the Ed25519 key */
 export async function signerOf(run: RunStatement, seed: string): Promise<Signer> {
-  const instance = await instanceName(readStatementOf(run));
+  const instance = await instanceName(run);
   return { instance, key: signingKey(instance, seed), verifierKey: verifierKey(instance, seed) };
 }
 
 /** The key that signs now; undefined before the first signature. */
 export async function liveKey(run: RunStatement): Promise<SigningKeyRow | undefined> {
-  return (await verifierKeys(readStatementOf(run))).find(({ retiredAtSize }) => retiredAtSize === undefined);
+  return (await verifierKeys(run)).find(({ retiredAtSize }) => retiredAtSize === undefined);
 }
 
 /** What is to be said where this key is not kept as the one that signs now. */
 export async function otherKey(run: RunStatement, { instance, key, verifierKey: own }: Signer): Promise<OtherKey | undefined> {
-  const keys = await verifierKeys(readStatementOf(run));
+  const keys = await verifierKeys(run);
   const live = keys.find(({ retiredAtSize }) => retiredAtSize === undefined);
   if (keys.length === 0 || live?.verifierKey === own) return undefined;
   const isVouchedFor = live !== undefined && leadsTo(keys.map(asNamed), own, live.verifierKey, instance);
@@ -57,7 +56,7 @@ export async function assertSigns(run: RunStatement, signer: Signer): Promise<vo
   if (other) throw other;
 }
 
-/** The keys that sign now, in their text form. Until the transaction ends no other takes their place. */
+/** The keys that sign now, in their text form. Until the transaction ends no other replaces them. */
 export async function knownSigningKeys(run: RunStatement): Promise<string[]> {
   const rows = await run('select verifier_key as key from audit_signing_keys where retired_at_size is null for share', []);
   return (rows as { key: string }[]).map(({ key }) => key);

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { ReadinessFacts, type ReadinessFact } from '../../../platform/audit/readiness-facts.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
@@ -7,24 +7,21 @@ import { LOGGER } from '../../../platform/logging/token.js';
 import { otherKey, signerOf } from './signer.js';
 
 /**
- * Tells whether this replica's key is the one that signs. Where it is not, as after a rotation until it is started again, calls are
- * served all the same: another replica signs. That is believed only where this key has vouched for the one that took its place;
- * otherwise the leader sets maintenance mode.
+ * Whether this replica's key is the one that signs. With a retired key, as after a rotation until its restart, a replica serves calls and
+ * another one signs; where this key has not vouched for the other, the leader sets maintenance mode.
  */
 @Injectable()
-export class SigningKeyFact implements ReadinessFact, OnModuleInit {
+export class SigningKeyFact implements ReadinessFact {
   readonly name = 'signing key';
   private isLogged = false;
 
   constructor(
     private readonly reserve: ReservedPool,
-    private readonly facts: ReadinessFacts,
+    facts: ReadinessFacts,
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  onModuleInit(): void {
-    this.facts.register(this);
+  ) {
+    facts.register(this);
   }
 
   async look(): Promise<{ signingKey: 'current' | 'retired' | 'replaced' }> {

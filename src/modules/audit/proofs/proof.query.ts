@@ -3,13 +3,15 @@ import { line, type LineOf } from '../../../domain/audit/export/export-lines.js'
 import type { StoredEntry } from '../../../domain/audit/entry/stored-entry.js';
 import { mapKeyOf } from '../../../domain/audit/tree/organization-map.js';
 import { isJsonObject, readJson } from '../../../domain/json.js';
-import { consistencyProof, inclusionProof } from '../../../domain/audit/tree/tree-proofs.js';
+import { rootOf } from '../../../domain/audit/tree/compact-range.js';
+import { consistencyProof, inclusionProof, rangeOf } from '../../../domain/audit/tree/tree-proofs.js';
 import { EMPTY_ROOT, hashText } from '../../../domain/audit/tree/rfc6962.js';
 import { mapSiblings, siblingsOfNone } from '../../../domain/audit/tree/stored-map-nodes.js';
+import type { OurTree } from '../../../platform/audit/anchor.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { newestCheckpoint } from '../checkpoints/checkpoint.query.js';
 import { mapSourceOf } from '../checkpoints/map.query.js';
-import { leafPositionOf, platformLeavesOf, readerOf } from '../checkpoints/tree-reader.query.js';
+import { leafPositionOf, platformLeafAt, readerOf } from '../checkpoints/tree-reader.query.js';
 
 /** Where a leaf stands in a tree: the hashes beside its path, in base64, from the leaf upwards. */
 export interface TreePath {
@@ -37,10 +39,9 @@ export async function inclusionOf(run: ReadStatement, tree: string, index: numbe
 }
 
 /**
- * The proof of an entry under the newest checkpoints; undefined while it is under none yet.
+ * The proof of an entry under the newest checkpoints; undefined while it is under none yet. `run` reads as of one moment.
  *
  * @throws RangeError where the stored trees do not lead there: somebody has changed them, or a checkpoint's size
- * @param run statements of a transaction that stands still: the proof is of one moment
  */
 export async function entryProof(
   run: ReadStatement,
@@ -63,9 +64,7 @@ export async function entryProof(
 
 /**
  * The line of an export that ties an organization's newest checkpoint to the platform's newest one, or shows that it has none yet;
- * undefined while the platform has none, and where the map says otherwise.
- *
- * @param run as for `entryProof`
+ * undefined while the platform has none, and where the map says otherwise. `run` reads as of one moment.
  */
 export async function mapLine(run: ReadStatement, organizationId: string): Promise<LineOf<'map'> | undefined> {
   const checkpoint = await newestCheckpoint(run, organizationId);
@@ -101,17 +100,22 @@ async function abovePlatform(
   };
 }
 
-/** @throws RangeError where somebody has put something else in its place */
+/** @throws RangeError where somebody has replaced the leaf */
 function timeOf(leaf: string): string {
   const read = readJson(leaf);
   if (!isJsonObject(read) || typeof read['timestamp'] !== 'string') throw new RangeError("the platform's newest leaf is none");
   return read['timestamp'];
 }
 
-/** The text of one leaf of the platform's tree. */
-export async function platformLeafAt(run: ReadStatement, at: number): Promise<string> {
-  for await (const leaves of platformLeavesOf(run, at, at + 1)) {
-    for (const { data } of leaves) return data;
-  }
-  throw new RangeError(`the platform's tree has no leaf ${at}`);
+/** The platform's tree as anchors are shown it; undefined while nothing of it is signed. */
+export async function ourTree(run: ReadStatement): Promise<OurTree | undefined> {
+  const newest = await newestCheckpoint(run);
+  if (!newest) return undefined;
+  const { size, root, note } = newest;
+  return { newest: { size, root, note }, prove: (from) => consistencyOf(run, PLATFORM_TREE, from, size) };
+}
+
+/** The root that our tree had when it had so many leaves; it has at least as many now. */
+export async function rootAt(run: ReadStatement, size: number): Promise<string> {
+  return hashText(rootOf(await rangeOf(readerOf(run, PLATFORM_TREE, size), size)));
 }

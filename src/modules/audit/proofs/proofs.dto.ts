@@ -2,6 +2,7 @@ import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import type { StoredCheckpoint } from '../../../domain/audit/notes/checkpoint.js';
 import { originOf } from '../../../domain/audit/notes/checkpoint.js';
 import type { StoredEntry } from '../../../domain/audit/entry/stored-entry.js';
+import { given } from '../../../domain/given.js';
 import { type JsonValue, shownJson } from '../../../domain/json.js';
 import type { EntryProof } from './proof.query.js';
 
@@ -69,18 +70,12 @@ export class KeysReply {
 
 export function presentProof(entry: StoredEntry, { organization, map, platform, checkpoints }: EntryProof): ProofReply {
   const { agentId, capability, payload, prevHash, hash, chain, seq, disclosures } = entry;
-  return {
-    ...(agentId === null ? {} : { agentId }),
-    ...(capability === null ? {} : { capability }),
-    payload,
-    ...(prevHash === null ? {} : { prevHash }),
-    hash,
-    chain,
-    seq,
+  return given({
+    agentId, capability, payload, prevHash, hash, chain, seq,
     disclosures: shownJson(disclosures),
     inclusion: [{ level: 'organization', ...organization }, { level: 'map', ...map }, { level: 'platform', ...platform }],
     checkpoint: { organization: checkpoints.organization.note, platform: checkpoints.platform.note },
-  };
+  }) as ProofReply;
 }
 
 export function presentCheckpoint(instance: string, { organizationId, size, note }: StoredCheckpoint): CheckpointReply {

@@ -5,13 +5,10 @@ import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js'
 import { StatementsOnPool } from '../../../platform/database/statements/statements-on-pool.js';
 import { pageFrom, pageRequest, type PageQuery } from '../../../platform/http/fields/pagination.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
-import { AuditQuery } from '../query/audit.query.js';
-import { onlyOf } from '../query/own-entries-only.js';
+import { AuditQuery, onlyOf } from '../query/audit.query.js';
 import { checkpointsBelow, instanceName, verifierKeys } from '../checkpoints/checkpoint.query.js';
 import { entryProof } from './proof.query.js';
 import { presentCheckpoint, presentProof, type CheckpointListReply, type KeysReply, type ProofReply } from './proofs.dto.js';
-import { readStatementOf } from '../checkpoints/read-statement.js';
-import { TreeSnapshots } from './tree-snapshots.query.js';
 
 const DEFAULT_LIMIT = 50;
 
@@ -20,7 +17,6 @@ const DEFAULT_LIMIT = 50;
 export class ProofsService {
   constructor(
     private readonly log: AuditQuery,
-    private readonly snapshots: TreeSnapshots,
     private readonly statements: StatementsOnPool,
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
@@ -29,7 +25,7 @@ export class ProofsService {
   async proof(caller: Caller, id: string): Promise<ProofReply> {
     const entry = await this.log.find(caller.scope, id, onlyOf('audit.proof', caller));
     if (!entry) throw new Problem('NOT_FOUND', 'There is no such entry.');
-    const proof = await this.snapshots.reading(caller.scope, (run) => entryProof(run, entry)).catch(unproven);
+    const proof = await this.log.reading(caller.scope, (run) => entryProof(run, entry)).catch(unproven);
     if (proof) return presentProof(entry, proof);
     const seconds = this.config.auditCheckpointSeconds;
     throw new Problem('CONFLICT', `No checkpoint covers this entry yet. Ask again in ${seconds} s.`, {
@@ -38,7 +34,7 @@ export class ProofsService {
   }
 
   async checkpoints(query: PageQuery): Promise<CheckpointListReply> {
-    const run = readStatementOf(this.statements.run);
+    const run = this.statements.run;
     const { limit, offset, after } = pageRequest(query, DEFAULT_LIMIT);
     const size = after && (/^\d{1,15}$/.test(after[0]!) ? Number(after[0]) : 0);
     const [instance, found] = await Promise.all([
@@ -50,7 +46,7 @@ export class ProofsService {
   }
 
   async keys(): Promise<KeysReply> {
-    const keys = await verifierKeys(readStatementOf(this.statements.run));
+    const keys = await verifierKeys(this.statements.run);
     return { keys: keys.toReversed().map(({ verifierKey }) => verifierKey) };
   }
 }

@@ -1,22 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { reachOf, type AccessKey } from '../../../domain/access/access.js';
 import type { StoredEntry } from '../../../domain/audit/entry/stored-entry.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
+import { type Caller, kindOf } from '../../../platform/auth/access/principal.js';
 import type { Scope } from '../../../platform/auth/access/scope.js';
-import { pipelined } from '../../../platform/database/transaction/pipelined.js';
 import { pageFrom, type Page, type PageRequest } from '../../../platform/http/fields/pagination.js';
 import { type AuditFilter, selectionOf } from './entry-selection.js';
 import { keyOf } from './index-scan.js';
-import { IN_ORDER } from './index-scans.query.js';
+import { IN_HEADS } from './organizations.query.js';
 import { ENTRY_COLUMNS, numbered, type EntryRow } from './entry-rows.js';
-import { pageOfEntries } from './entry-page.query.js';
+import { IN_ORDER, pageOfEntries } from './entry-page.query.js';
+import { ONE_MOMENT, readAtOneMoment } from './snapshots.query.js';
 
 /** Beyond this many matches counting costs more than the number is worth. */
 const COUNTED = 10_000;
 
 export interface AuditPage extends Page<StoredEntry> {
   readonly totalIsExact: boolean;
+}
+
+/** Members read what they did and what is about them: whom a caller is narrowed to under this key, if anybody. */
+export function onlyOf(key: AccessKey, { principal, actorId }: Caller): string | undefined {
+  const kind = kindOf(principal);
+  return kind !== 'system' && reachOf(key, kind) === 'own' ? actorId : undefined;
 }
 
 /** Reads the log. Nothing here writes: entries come only from a unit of work. */
@@ -45,47 +53,27 @@ export class AuditQuery {
     const selection = selectionOf(filter, scope.agentId, onlyOf);
     const organizations = selection === undefined ? [] : await this.organizations(scope, filter.organizationId, selection.chain);
     if (selection === undefined || organizations.length === 0) return { rows: [], total: 0, totalIsExact: true };
-    const [rows, counted] = await this.inOrder((run) => pageOfEntries(run, { selection, organizations }, page, COUNTED + 1));
+    // Page and total of one moment, sent in one go where no statement hangs on the answer of another.
+    const read = (run: RunStatement) => pageOfEntries(run, { selection, organizations }, page, COUNTED + 1);
+    const [rows, counted] = await readAtOneMoment(this.dataSource, read, `${ONE_MOMENT}; ${IN_ORDER}`);
     const total = Math.min(counted, COUNTED);
     const keyOfEntry = (entry: StoredEntry) => [keyOf(selection) === 'seq' ? String(entry.seq) : entry.id];
     return { ...pageFrom(rows, total, page.limit, keyOfEntry), totalIsExact: counted <= COUNTED };
   }
 
-  /** Page and total of one moment, sent in one go where no statement hangs on the answer of another. */
-  private async inOrder<Answer>(ask: (run: RunStatement) => Promise<Answer>): Promise<Answer> {
-    const runner = this.dataSource.createQueryRunner();
-    await runner.connect();
-    try {
-      const run: RunStatement = (sql, parameters) => runner.query(sql, [...parameters]) as ReturnType<RunStatement>;
-      const begun = runner.query(`start transaction isolation level repeatable read, read only; ${IN_ORDER}`);
-      const [, answer] = await pipelined([begun, ask(run)]);
-      await runner.query('commit');
-      return answer;
-    } catch (error) {
-      await runner.query('rollback').catch(() => undefined);
-      throw error;
-    } finally {
-      await runner.release();
-    }
+  /** Reads the log, and its trees, as of one moment. @param _scope of the caller; whoever reads keeps to the organizations in it */
+  reading<Result>(_scope: Scope, read: (run: RunStatement) => Promise<Result>): Promise<Result> {
+    return readAtOneMoment(this.dataSource, read);
   }
 
   /** The organizations of a scope by name: of "all", those that a chain has been in, or each by stepping through the heads' key. */
   private async organizations({ organizations }: Scope, only?: string, chain?: string): Promise<string[]> {
     if (organizations !== 'all') return organizations.filter((one) => only === undefined || one === only);
     if (only !== undefined) return [only];
-    const [sql, parameters] = chain === undefined ? [EVERY_ORGANIZATION, []] : [ORGANIZATIONS_OF_CHAIN, [chain]];
+    const [sql, parameters] = chain === undefined ? [IN_HEADS, []] : [ORGANIZATIONS_OF_CHAIN, [chain]];
     const rows = await this.dataSource.query<{ id: string }[]>(sql, parameters);
     return rows.map(({ id }) => id);
   }
 }
 
 const ORGANIZATIONS_OF_CHAIN = 'select h.organization_id as id from audit_heads h where h.chain = $1';
-
-const EVERY_ORGANIZATION = `
-  with recursive found as (
-    (select h.organization_id from audit_heads h order by h.organization_id limit 1)
-    union all
-    select (select h.organization_id from audit_heads h where h.organization_id > found.organization_id
-            order by h.organization_id limit 1)
-    from found where found.organization_id is not null)
-  select found.organization_id as id from found where found.organization_id is not null`;

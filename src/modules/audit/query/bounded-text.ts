@@ -1,5 +1,5 @@
-// Whoever owns the database can make one cell longer than a process can hold. What is longer than any of its kind can be is never read: the
-// database knows how long it is without reading it, and tells another text instead, which is none that belongs there.
+// The owner of the database can make one cell longer than a process can hold. A text longer than any of its kind is never read: the
+// database knows its length without reading it, and answers with another text, which is valid nowhere.
 
 /** Bytes. Names, hashes and times have some tens of them, and what callers name has some hundreds. */
 const SHORT = 4 * 1024;

@@ -24,8 +24,14 @@ const unlessLarge = (columns: string, column: string) =>
 export const MEASURED_COLUMNS =
   `${['payload', 'disclosures'].reduce(unlessLarge, ENTRY_COLUMNS)}, case when ${IS_LARGE} then e.ctid::text end as "largeAt"`;
 
-/** What {@link MEASURED_COLUMNS} leave out. By its place: at one moment that is one row, whatever somebody did to its keys. */
+/** What {@link MEASURED_COLUMNS} leave out, by the row's address: at one moment that is one row, whatever somebody did to its keys. */
 export const TEXTS_AT = `select ${said('payload')}, ${said('disclosures')} from audit_entries e where e.ctid = $1::tid`;
+
+/** SQL of an organization's entries of one event, in the order in which they were made: `$1` and `$2`, by the index over both. */
+export const ofEvent = (columns: string) => `
+  select ${columns} from audit_entries e
+  where hashtextextended((e.organization_id || ' ' || e.event) collate "C", 0) = hashtextextended(($1 || ' ' || $2) collate "C", 0)
+    and e.organization_id = $1 and e.event = $2 order by e.id`;
 
 /** bigint arrives as text; a position never nears 2^53. */
 export type Row<T> = Omit<T, 'seq'> & { seq: string };

@@ -1,20 +1,12 @@
 import { type AuditEventType, EVENTS, isAuditEventType } from '../../../domain/audit/catalogue/audit-events.js';
 import { isAgentChain } from '../../../domain/audit/entry/chain.js';
+import type { AuditListQuery } from '../audit.dto.js';
+import type { PageQuery } from '../../../platform/http/fields/pagination.js';
+import { given } from '../../../domain/given.js';
 import type { EventDefinition } from '../../../domain/audit/catalogue/event-definition.js';
 
-export interface AuditFilter {
-  readonly event?: string;
-  readonly agentId?: string;
-  /** Entries whose actor or subject is this user. */
-  readonly userId?: string;
-  readonly capability?: string;
-  /** `success` also finds `executed`. */
-  readonly outcome?: string;
-  readonly organizationId?: string;
-  /** Both inclusive. */
-  readonly from?: Date;
-  readonly to?: Date;
-}
+/** As callers give it; both times inclusive. */
+export type AuditFilter = Omit<AuditListQuery, keyof PageQuery>;
 
 /** A filter as the indexes know it. */
 export interface Selection {
@@ -51,16 +43,8 @@ export function selectionOf(filter: AuditFilter, agentId?: string, onlyOf?: stri
   const [chain] = chains;
   if (chains.some((one) => one !== chain || !isAgentChain(one))) return undefined;
   const [user, reader] = [...new Set([actsItself ? undefined : userId, onlyOf].filter((one) => one !== undefined))];
-  return {
-    ...(events === undefined ? {} : { events }),
-    ...(capability === undefined ? {} : { capability }),
-    ...(chain === undefined ? {} : { chain }),
-    ...(actsItself ? { byAgent: true } : {}),
-    ...(user === undefined ? {} : { user }),
-    ...(reader === undefined ? {} : { reader }),
-    ...(filter.from === undefined ? {} : { from: filter.from.toISOString() }),
-    ...(filter.to === undefined ? {} : { to: filter.to.toISOString() }),
-  };
+  const [from, to] = [filter.from?.toISOString(), filter.to?.toISOString()];
+  return given({ events, capability, chain, byAgent: actsItself ? (true as const) : undefined, user, reader, from, to });
 }
 
 function eventsOf({ event, outcome, capability }: AuditFilter): AuditEventType[] | undefined {

@@ -82,19 +82,12 @@ export class IndexScan {
     return `$${this.parameters.push(value)}`;
   }
 
-  get from(): string {
-    return this.isSubject ? 'from audit_subjects e' : 'from audit_entries e';
-  }
-
-  /** A subject may be one of its entry by several members. */
-  get distinct(): string {
-    return this.isSubject ? 'distinct ' : '';
-  }
-
   /** Rows of the table that fit, newest first, as columns `organization_id` and `key`. */
   newestKeys(conditions: string, most: number): string {
     const { key } = this.index;
-    return `select ${this.distinct}e.organization_id, e.${key} as key ${this.from} where ${conditions}
+    // A subject may be one of its entry by several members.
+    const [distinct, from] = this.isSubject ? ['distinct ', 'from audit_subjects e'] : ['', 'from audit_entries e'];
+    return `select ${distinct}e.organization_id, e.${key} as key ${from} where ${conditions}
       order by e.${key} desc limit ${most}`;
   }
 

@@ -1,6 +1,7 @@
 import type { StoredEntry } from '../../../domain/audit/entry/stored-entry.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { readByCursor } from '../../../platform/database/statements/read-by-cursor.js';
 import { type MeasuredRow, numbered, TEXTS_AT } from './entry-rows.js';
-import { type RunsSql, streamed } from './row-stream.query.js';
 
 /** Characters of texts that one batch holds, and one entry more. */
 const MOST = 4 * 1024 * 1024;
@@ -12,9 +13,9 @@ const MOST = 4 * 1024 * 1024;
  * @param sql with `MEASURED_COLUMNS`
  */
 export async function* streamedEntries(
-  run: RunsSql, sql: string, parameters: readonly unknown[],
+  run: ReadStatement, sql: string, parameters: readonly unknown[],
 ): AsyncGenerator<StoredEntry[], void, void> {
-  for await (const rows of streamed<MeasuredRow>(run, sql, parameters)) {
+  for await (const rows of readByCursor<MeasuredRow>(run, sql, parameters)) {
     let batch: StoredEntry[] = [];
     let size = 0;
     for (const row of rows) {
@@ -29,7 +30,7 @@ export async function* streamedEntries(
   }
 }
 
-async function largeEntry(run: RunsSql, row: MeasuredRow, at: string): Promise<StoredEntry> {
+async function largeEntry(run: ReadStatement, row: MeasuredRow, at: string): Promise<StoredEntry> {
   const [texts] = (await run(TEXTS_AT, [at])) as Pick<StoredEntry, 'payload' | 'disclosures'>[];
   return entryOf({ ...row, ...texts });
 }

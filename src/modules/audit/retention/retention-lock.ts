@@ -2,15 +2,13 @@ import { newClient, SESSION } from '../../../platform/database/new-client.js';
 import { UnderWay } from '../../../platform/database/transaction/plan.js';
 import { RETENTION_LOCK } from './retention-run.js';
 
-/** Whether the lock is still held. @throws Error where it was lost */
+/** @throws Error where the lock was lost */
 export type StillAlone = () => Promise<void>;
 
 /**
- * Works while no other process sweeps this database, or rewrites its archives: a server, or the command line. The lock lives as long
- * as a connection of its own, which goes past a pooler. A sweep that loses it unnoticed is stopped by the states of sweeps, which
- * change hands only once; whoever rewrites an archive asks before it puts an object in its place.
- *
- * @throws UnderWay where another process does
+ * Works while no other process runs retention on this database or rewrites its archives. The lock lives as long as a connection of its
+ * own, past a pooler. A retention run that loses the lock unnoticed is stopped by its state, which changes only once; whoever rewrites an
+ * archive asks before an object is replaced. @throws UnderWay where another process works
  */
 export async function withRetentionLock<Result>(databaseUrl: string, work: (stillAlone: StillAlone) => Promise<Result>): Promise<Result> {
   const client = newClient({ url: databaseUrl, name: 'countersign retention', session: SESSION });

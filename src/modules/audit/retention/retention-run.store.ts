@@ -1,20 +1,29 @@
 import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
 import { decodeRetentionRun, decodeTime } from '../../../domain/audit/integrity/row-decoding.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
-import { forgetSweptNotes } from '../erasures/erasure-notes.store.js';
+import { forgetSweptNotes } from '../keys/authorization-notes.store.js';
+import { cutPointsIn } from '../verification/source/log-header.query.js';
+import { LONG_READING, readAtOneMoment } from '../query/snapshots.query.js';
 import type { ChainCutPoint, RetentionRun, RetentionRunState, RecordedCutPoint } from './retention-run.js';
 
-interface SweepRow extends Omit<RetentionRun, 'before' | 'cuts' | 'checkpoint' | 'notes'> {
-  readonly before: unknown;
-  readonly cuts: unknown;
-  readonly checkpoint: unknown;
-  readonly notes: unknown;
-}
+type RunRow = Omit<RetentionRun, 'before' | 'cuts' | 'checkpoint' | 'notes'>
+  & Readonly<Record<'before' | 'cuts' | 'checkpoint' | 'notes', unknown>>;
 
-/** The rows of sweeps, and the deletion of what they have archived. */
+/** The rows of retention runs, and the deletion of what they have archived. */
 @Injectable()
 export class RetentionRunStore {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  readonly run: ReadStatement = (sql, parameters) => this.dataSource.query(sql, [...parameters]);
+
+  /** Reads the log as of one moment, for as long as it takes. */
+  read<Result>(read: (run: ReadStatement) => Promise<Result>): Promise<Result> {
+    return readAtOneMoment(this.dataSource, read, LONG_READING);
+  }
+
   async begin(tx: Tx, begun: Pick<RetentionRun, 'organizationId' | 'id' | 'before' | 'checkpoint'>): Promise<void> {
     await tx.query(
       `insert into audit_sweeps (organization_id, id, state, before, cuts, checkpoint, made_at)
@@ -23,56 +32,53 @@ export class RetentionRunStore {
     );
   }
 
-  /** The archive stands and was read back. Answers whether the sweep was still being written. */
-  async verified(tx: Tx, sweep: RetentionRun): Promise<boolean> {
-    return this.moved(
-      await tx.query(
-        `update audit_sweeps set state = 'verified', cuts = $3, checkpoint = $4, skeleton = $5, disclosures = $6
-         where organization_id = $1 and id = $2 and state = 'writing' returning id`,
-        [sweep.organizationId, sweep.id, JSON.stringify(sweep.cuts), JSON.stringify(sweep.checkpoint), sweep.skeleton, sweep.disclosures],
-      ),
+  /** The archive stands and was read back. Answers whether the retention run was still being written. */
+  async verified(tx: Tx, { organizationId, id, cuts, checkpoint, skeleton, disclosures }: RetentionRun): Promise<boolean> {
+    const rows = await tx.query(
+      `update audit_sweeps set state = 'verified', cuts = $3, checkpoint = $4, skeleton = $5, disclosures = $6
+       where organization_id = $1 and id = $2 and state = 'writing' returning id`,
+      [organizationId, id, JSON.stringify(cuts), JSON.stringify(checkpoint), skeleton, disclosures],
     );
+    return rows.length > 0;
   }
 
   /** As if it were still being written: nobody can record it any more. Answers whether nobody had. */
   async withdrawn(tx: Tx, { organizationId, id }: RetentionRun): Promise<boolean> {
-    return this.moved(
-      await tx.query(
-        `update audit_sweeps set state = 'writing'
-         where organization_id = $1 and id = $2 and state in ('writing', 'verified') returning id`,
-        [organizationId, id],
-      ),
+    const rows = await tx.query(
+      `update audit_sweeps set state = 'writing'
+       where organization_id = $1 and id = $2 and state in ('writing', 'verified') returning id`,
+      [organizationId, id],
     );
+    return rows.length > 0;
   }
 
   /** The log says so. Answers whether it was verified, and not recorded yet. */
   async recorded(
     tx: Tx, { organizationId, id }: RetentionRun, cuts: readonly ChainCutPoint[], notes: Required<RetentionRun>['notes'],
   ): Promise<boolean> {
-    return this.moved(
-      await tx.query(
-        `update audit_sweeps set state = 'recorded', cuts = $3, entry_id = $4, notes = $5
-         where organization_id = $1 and id = $2 and state = 'verified' returning id`,
-        [organizationId, id, JSON.stringify(cuts), Object.keys(notes)[0], JSON.stringify(notes)],
-      ),
+    const rows = await tx.query(
+      `update audit_sweeps set state = 'recorded', cuts = $3, entry_id = $4, notes = $5
+       where organization_id = $1 and id = $2 and state = 'verified' returning id`,
+      [organizationId, id, JSON.stringify(cuts), Object.keys(notes)[0], JSON.stringify(notes)],
     );
+    return rows.length > 0;
   }
 
   /** All that is recorded of an organization is deleted. Of erasures that went with it the archive has the notes. */
   async done(tx: Tx, organizationId: string): Promise<void> {
     await tx.query(`update audit_sweeps set state = 'done' where organization_id = $1 and state = 'recorded'`, [organizationId]);
-    // In this order: a rotation takes the rows of sweeps first, too.
-    await forgetSweptNotes((sql, parameters) => tx.query(sql, parameters), organizationId);
+    // In this order: a rotation takes the rows of retention runs first, too.
+    await forgetSweptNotes(tx.run, organizationId);
   }
 
-  /** Forgets a sweep that was never recorded. */
+  /** Forgets a retention run that was never recorded. */
   async forget(tx: Tx, { organizationId, id }: Pick<RetentionRun, 'organizationId' | 'id'>): Promise<void> {
     await tx.query(
       `delete from audit_sweeps where organization_id = $1 and id = $2 and state in ('writing', 'verified')`, [organizationId, id],
     );
   }
 
-  /** Deletes at most so many of the entries that a recorded sweep has archived, and says how many. */
+  /** Deletes at most so many of the entries that a recorded retention run has archived, and says how many. */
   async deleteEntries(tx: Tx, { organizationId, cuts }: RetentionRun, limit: number): Promise<number> {
     const [row] = await tx.query<{ count: string }>(
       'select sweep_entries_v1($1, $2, $3, $4) as count',
@@ -90,13 +96,9 @@ export class RetentionRunStore {
     );
     return row && [row.last_user, row.last_entry];
   }
-
-  private moved(rows: readonly unknown[]): boolean {
-    return rows.length > 0;
-  }
 }
 
-/** Sweeps in these states, oldest first. */
+/** Retention runs in these states, oldest first. */
 export async function retentionRunsIn(
   run: ReadStatement, states: readonly RetentionRunState[], organizationId?: string,
 ): Promise<RetentionRun[]> {
@@ -105,12 +107,12 @@ export async function retentionRunsIn(
      from audit_sweeps
      where state = any ($1) and ($2::text is null or organization_id = $2) order by organization_id, made_at, id`,
     [states, organizationId ?? null],
-  )) as SweepRow[];
+  )) as RunRow[];
   return rows.map(({ before, cuts, checkpoint, notes, ...row }) =>
     ({ ...row, before: decodeTime(before) ?? 'no time', ...decodeRetentionRun({ cuts, checkpoint, notes }) }));
 }
 
-/** An organization's sweeps by id, oldest first, and how far each has come. */
+/** An organization's retention runs by id, oldest first, and how far each has come. */
 export async function retentionRunStates(run: ReadStatement, organizationId: string): Promise<{ id: string; state: RetentionRunState }[]> {
   const rows = await run('select id, state from audit_sweeps where organization_id = $1 order by made_at, id', [organizationId]);
   return rows as { id: string; state: RetentionRunState }[];
@@ -118,15 +120,8 @@ export async function retentionRunStates(run: ReadStatement, organizationId: str
 
 /** Where each chain of an organization was cut last. */
 export async function cutPointsOf(run: ReadStatement, organizationId: string): Promise<Map<string, RecordedCutPoint>> {
-  const rows = (await run(
-    `select distinct on (cut.chain) cut.chain, cut.seq, cut.hash, cut.count, cut."sweepEntryId",
-       s.notes ->> cut."sweepEntryId" as note
-     from audit_sweeps s cross join lateral
-       json_to_recordset(s.cuts) as cut(chain text, seq bigint, hash text, count bigint, "sweepEntryId" text)
-     where s.organization_id = $1 and s.state in ('recorded', 'done') order by cut.chain, s.made_at desc, s.id desc`,
-    [organizationId],
-  )) as (Omit<RecordedCutPoint, 'seq' | 'count'> & { seq: string; count: string })[];
-  return new Map(rows.map((row) => [row.chain, { ...row, seq: Number(row.seq), count: Number(row.count) }]));
+  const { cutPoints } = await cutPointsIn(run, [organizationId]);
+  return new Map(cutPoints.map((one) => [one.chain, one]));
 }
 
 /** Below which leaf of its tree nothing is left of an organization. */
@@ -137,12 +132,4 @@ export async function nothingBelow(run: ReadStatement, organizationId: string): 
     [organizationId],
   )) as [{ next: string }];
   return Number(row.next);
-}
-
-/** Organizations that have a tree. */
-export async function organizationsWithTrees(run: ReadStatement): Promise<string[]> {
-  const rows = (await run(
-    `select organization_id as id from audit_trees where organization_id <> 'platform' order by organization_id`, [],
-  )) as { id: string }[];
-  return rows.map(({ id }) => id);
 }

@@ -1,4 +1,4 @@
-/** A checkpoint below which a sweep cuts, and the platform's that carries it. Roots in base64. */
+/** A checkpoint below which a retention run cuts, and the platform's that carries it. Roots in base64. */
 export interface RetentionCheckpoint {
   readonly size: number;
   readonly root: string;
@@ -12,19 +12,19 @@ export interface ChainCutPoint {
   readonly seq: number;
   readonly hash: string;
   readonly count: number;
-  /** The entry that says so; there once the sweep is recorded. */
+  /** The entry that says so; there once the retention run is recorded. */
   readonly sweepEntryId?: string;
 }
 
-/** A cut that a recorded sweep tells of. */
+/** A cut point of a recorded retention run. */
 export interface RecordedCutPoint extends Required<ChainCutPoint> {
-  /** By which whoever swept signed what that entry says. */
+  /** The signature over that entry. */
   readonly note: string | null;
 }
 
 export type RetentionRunState = 'writing' | 'verified' | 'recorded' | 'done';
 
-/** One sweep of one organization, as it is stored. */
+/** One retention run of one organization, as it is stored. */
 export interface RetentionRun {
   readonly organizationId: string;
   readonly id: string;
@@ -33,7 +33,7 @@ export interface RetentionRun {
   readonly before: string;
   readonly cuts: readonly ChainCutPoint[];
   readonly checkpoint: RetentionCheckpoint & {
-    /** Below this leaf of the tree nothing is left: where the next sweep begins to look. */
+    /** Below this leaf of the tree nothing is left: where the next retention run begins to look. */
     readonly next?: number;
     /** How long the organization's chain was when the entries were read: what is erased behind it is not in the archive. */
     readonly readAt?: number;
@@ -47,10 +47,10 @@ export interface RetentionRun {
   readonly isReadable?: boolean;
 }
 
-/** One process of all sweeps at a time. */
+/** One process of all retention runs at a time. */
 export const RETENTION_LOCK = 715_517_008;
 
-/** Why a sweep did not go on: what it read is not as it was written, or the archive is not as it should be. Nothing was deleted. */
+/** Why a retention run ended: an entry is not as it was written, or the archive is not as it should be. Nothing was deleted. */
 export class RetentionRefused extends Error {
-  override readonly name = 'SweepRefused';
+  override readonly name = 'RetentionRefused';
 }

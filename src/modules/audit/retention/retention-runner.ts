@@ -1,42 +1,41 @@
 import type { ArchiveContents } from '../../../domain/audit/retention/archive-contents.js';
 import { organizationChain } from '../../../domain/audit/entry/chain.js';
-import { publicHalf, signNote, type SigningKey, type VerifierKey } from '../../../domain/audit/notes/note.js';
+import { publicHalf, signNote, type SigningKey } from '../../../domain/audit/notes/note.js';
 import { authorizationText, statementIn } from '../../../domain/audit/notes/authorization-note.js';
 import { noteIn } from '../../../domain/audit/integrity/row-decoding.js';
 import { newId } from '../../../domain/ids.js';
 import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { watermarks } from '../anchors/anchors.store.js';
 import { knownSigningKeys } from '../keys/signer.js';
+import type { CurrentSigners } from './archives/archive-references.query.js';
 import { archiveFolder, disclosuresName, skeletonName } from './archives/archive-names.js';
 import { checkArchive } from './archives/check-archive.js';
-import { sealed, RetentionBatchReader } from './archives/archive-lines.js';
-import { assertCheckpointAge } from './plan/checkpoint-age.js';
-import { assertErased } from './plan/erased-values.js';
-import { assertAuthorized } from './plan/authorized-cut-points.js';
+import { RetentionBatchReader } from './archives/archive-lines.js';
+import { assertAuthorized, assertCheckpointAge, assertErased } from './plan/retention-preconditions.js';
 import { planBatch, type RetentionBatch } from './plan/plan-batch.js';
-import { anchoredSize, hasErasureBehind, headSeq, retentionEntriesWithin, retentionCheckpoint } from './plan/retention-plan.query.js';
-import type { RetentionSnapshot } from './retention-snapshot.query.js';
+import { hasErasureBehind, headSeq, retentionCheckpoint } from './plan/retention-plan.query.js';
 import { cutPointsOf, retentionRunsIn, type RetentionRunStore } from './retention-run.store.js';
-import { RetentionRefused, type ChainCutPoint, type RetentionRun, type RecordedCutPoint } from './retention-run.js';
+import { RetentionRefused, type ChainCutPoint, type RetentionRun } from './retention-run.js';
 
-/** Chains of which one entry tells. */
+/** Chains that one entry lists. */
 const CHAINS_AN_ENTRY = 1_000;
 const DELETED_AT_ONCE = 5_000;
-/** So often an organization's sweep is begun anew because something was erased meanwhile; then it waits for the next one. */
+/** So often an organization's run is begun anew because something was erased meanwhile; then it waits for the next hour. */
 const BEGUN_ANEW = 5;
-const TAKEN_OVER = 'another process took the sweep over';
+const TAKEN_OVER = 'another process took the retention run over';
 
 export interface RetentionRunnerOptions {
   readonly instance: string;
   readonly key: SigningKey;
   /** Names of all anchors: what one of them does not know yet stays. */
   readonly anchors: readonly string[];
-  /** About how many entries go in one sweep. */
+  /** About how many entries go in one retention run. */
   readonly atOnce: number;
 }
 
-/** What a sweep of an organization would take first, or took in all. */
+/** What a retention run of an organization would take first, or took in all. */
 export interface OrganizationRetention {
   readonly organizationId: string;
   readonly entries: number;
@@ -46,52 +45,50 @@ export interface OrganizationRetention {
 }
 
 /**
- * Archives and deletes what is old, sweep by sweep, each through the states `writing`, `verified`, `recorded` and `done`. Until it
- * is recorded a sweep has changed nothing and can be thrown away; from then on it is only finished. A process that dies leaves
- * the row that tells the next one where it was. No row is believed for more than that: whoever owns the database writes rows, too. What
- * goes is what this process has read, archived and signed, or what an entry says that the server's key has signed.
+ * Archives and deletes what is old, run by run, each through the states `writing`, `verified`, `recorded` and `done`. A run that is not
+ * recorded has changed nothing and can be thrown away; a recorded one is only finished, by the next process where one died. Its row is
+ * trusted for no more: what goes this process has read, archived and signed, or an entry that the server's key has signed lists it.
  */
 export class RetentionRunner {
-  /** Checkpoints of now, and what sweeps have said, must be signed by this one; a rotation has the new key sign all of it. */
-  private readonly signer: { readonly instance: string; readonly key: VerifierKey };
+  /** Checkpoints of now, and what retention runs have said, must be signed by this one; a rotation has the new key sign all of it. */
+  private readonly signer: CurrentSigners;
 
   constructor(
-    private readonly log: RetentionSnapshot,
-    private readonly work: UnitOfWork,
     private readonly store: RetentionRunStore,
+    private readonly work: UnitOfWork,
     private readonly archive: ArchiveStore,
     private readonly options: RetentionRunnerOptions,
   ) {
-    this.signer = { instance: options.instance, key: publicHalf(options.key) };
+    this.signer = { instance: options.instance, keys: [publicHalf(options.key)] };
   }
 
   /** What would go first. Nothing is written. */
   look(organizationId: string, before: string): Promise<OrganizationRetention> {
-    return this.log.read(async (run) => {
+    return this.store.read(async (run) => {
       const batch = await this.plan(run, organizationId, before, new Set());
-      const entries = batch ? await this.count(run, organizationId, batch) : 0;
+      const entries = batch ? await new RetentionBatchReader(run, organizationId, batch).count() : 0;
       return { organizationId, entries, chains: batch?.cuts.length ?? 0, more: batch?.more ?? false };
     });
   }
 
-  /** Sweeps an organization until nothing is left to go; what another process had begun first. */
-  async sweep(organizationId: string, before: string, goesOn: () => boolean = () => true): Promise<OrganizationRetention> {
+  /** Works on an organization until nothing is left to go; what another process had begun comes first. */
+  async run(organizationId: string, before: string, goesOn: () => boolean = () => true): Promise<OrganizationRetention> {
     await this.archive.check();
     const blocked = new Set<string>();
     const chains = new Set<string>();
     let entries = await this.resume(organizationId);
     let isDone = false;
     for (let overtaken = 0; !isDone && overtaken < BEGUN_ANEW && goesOn(); ) {
-      const batch = await this.log.read((run) => this.plan(run, organizationId, before, blocked));
-      const sweep = batch && (await this.write(organizationId, before, batch));
-      isDone = !sweep;
-      if (!sweep) continue;
-      if (!(await this.record(sweep))) {
+      const batch = await this.store.read((run) => this.plan(run, organizationId, before, blocked));
+      const retentionRun = batch && (await this.write(organizationId, before, batch));
+      isDone = !retentionRun;
+      if (!retentionRun) continue;
+      if (!(await this.record(retentionRun))) {
         overtaken++;
         continue;
       }
       entries += await this.delete(organizationId);
-      // A sweep also lists again where chains were cut before: of these nothing goes now.
+      // A retention run also lists again where chains were cut before: of these nothing goes now.
       for (const { chain } of batch.cuts) chains.add(chain);
     }
     if ((await this.recordedOf(organizationId)).length > 0) await this.forgetSubjects(organizationId);
@@ -101,21 +98,27 @@ export class RetentionRunner {
   private async plan(
     run: ReadStatement, organizationId: string, before: string, blocked: Set<string>,
   ): Promise<RetentionBatch | undefined> {
-    const found = await retentionCheckpoint(run, organizationId, await anchoredSize(run, this.options.anchors), before);
+    const found = await retentionCheckpoint(run, organizationId, await this.anchoredSize(run), before);
     if (!found) return undefined;
     await assertCheckpointAge(run, found, this.signer);
     const { madeAt: _, ...below } = found;
     return planBatch(run, organizationId, { below, before, atOnce: this.options.atOnce, blocked });
   }
 
+  /** How far into the platform's tree every anchor has come. */
+  private async anchoredSize(run: ReadStatement): Promise<number> {
+    const known = await watermarks(run);
+    return Math.min(...this.options.anchors.map((name) => known.get(name) ?? 0));
+  }
+
   /** Finishes what was recorded, and throws away what was not: the log still has all of it. Answers how many entries went. */
   private async resume(organizationId: string): Promise<number> {
     const entries = await this.delete(organizationId);
     if ((await this.recordedOf(organizationId)).length > 0) await this.forgetSubjects(organizationId);
-    const unfinished = await this.log.read((run) => retentionRunsIn(run, ['writing', 'verified'], organizationId));
-    for (const sweep of unfinished) {
+    const unfinished = await this.store.read((run) => retentionRunsIn(run, ['writing', 'verified'], organizationId));
+    for (const retentionRun of unfinished) {
       // The commit by which a process recorded it may come after the process was killed.
-      if (await this.work.run({ chains: [] }, (tx) => this.store.withdrawn(tx, sweep))) await this.discard(sweep);
+      if (await this.work.run({ chains: [] }, (tx) => this.store.withdrawn(tx, retentionRun))) await this.discard(retentionRun);
     }
     return entries + (await this.delete(organizationId));
   }
@@ -125,12 +128,12 @@ export class RetentionRunner {
     const begun = { organizationId, id: newId('swp'), before, checkpoint: batch.below };
     await this.work.run({ chains: [] }, (tx) => this.store.begin(tx, begun));
     try {
-      const { sweep, cutPoints } = await this.log.read((run) => this.archived(run, begun, batch));
-      const checked = await this.readBack(sweep);
+      const { retentionRun, cutPoints } = await this.store.read((run) => this.archived(run, begun, batch));
+      const checked = await this.readBack(retentionRun);
       this.mustContinue(batch, cutPoints, checked);
-      await this.log.read((run) => assertErased(run, organizationId, checked, this.signer));
-      if (!(await this.work.run({ chains: [] }, (tx) => this.store.verified(tx, sweep)))) throw new RetentionRefused(TAKEN_OVER);
-      return sweep;
+      await this.store.read((run) => assertErased(run, organizationId, checked, this.signer));
+      if (!(await this.work.run({ chains: [] }, (tx) => this.store.verified(tx, retentionRun)))) throw new RetentionRefused(TAKEN_OVER);
+      return retentionRun;
     } catch (error) {
       await this.discard(begun).catch(() => undefined);
       throw error;
@@ -141,43 +144,31 @@ export class RetentionRunner {
     run: ReadStatement, begun: Omit<RetentionRun, 'state' | 'cuts' | 'skeleton' | 'disclosures'>, batch: RetentionBatch,
   ) {
     const { organizationId, id } = begun;
-    const { instance, key } = this.options;
     const cutPoints = await cutPointsOf(run, organizationId);
     const readAt = await headSeq(run, organizationId, organizationChain(organizationId).chain);
-    const madeAt = new Date().toISOString();
     const reader = new RetentionBatchReader(run, organizationId, batch);
-    const lines = sealed(reader.skeleton(madeAt), key, instance, madeAt);
-    const skeleton = await this.archive.write(skeletonName.of(organizationId, id), lines);
+    const skeleton = await this.archive.write(skeletonName.of(organizationId, id), reader.skeleton(this.options.key));
     const { ends, next } = reader;
     const cuts = [...ends].map(([chain, { seq, hash, count }]): ChainCutPoint =>
       ({ chain, seq, hash, count: count + (cutPoints.get(chain)?.count ?? 0) }));
     const values = await this.archive.write(disclosuresName.of(organizationId, id), reader.disclosures());
-    const carried = await this.carriedOn(run, organizationId, batch, cutPoints);
+    // Cuts of earlier runs whose entries go now: somebody has to say from here on that those chains were cut.
+    const carried = [...cutPoints.values()].filter(({ chain, sweepEntryId }) => batch.sweepEntries.has(sweepEntryId) && !ends.has(chain))
+      .map(({ chain, seq, hash, count }) => ({ chain, seq, hash, count }));
     const goneOn = [...ends.keys(), ...carried.map(({ chain }) => chain)].flatMap((chain) => cutPoints.get(chain) ?? []);
     await assertAuthorized(run, organizationId, goneOn, this.signer);
-    const sweep: RetentionRun = {
+    const retentionRun: RetentionRun = {
       ...begun, state: 'verified', cuts: [...cuts, ...carried], checkpoint: { ...batch.below, next, readAt },
       skeleton: skeleton.digest, disclosures: values.digest,
     };
-    return { sweep, cutPoints };
+    return { retentionRun, cutPoints };
   }
 
-  /** Cuts of earlier sweeps whose entries go now: somebody has to say from here on that those chains were cut. */
-  private async carriedOn(
-    run: ReadStatement, organizationId: string, { cuts, firsts }: RetentionBatch, cutPoints: ReadonlyMap<string, RecordedCutPoint>,
-  ): Promise<ChainCutPoint[]> {
-    const cut = new Set(cuts.map(({ chain }) => chain));
-    const stretches = cuts.map(({ chain, seq }) => ({ chain, first: firsts.get(chain)!, last: seq }));
-    const gone = new Set(await retentionEntriesWithin(run, organizationId, stretches));
-    return [...cutPoints.values()].filter(({ chain, sweepEntryId }) => gone.has(sweepEntryId) && !cut.has(chain))
-      .map(({ chain, seq, hash, count }) => ({ chain, seq, hash, count }));
-  }
-
-  /** @throws SweepRefused where the archive is not, to the byte, what was written, or that is not sound */
-  private async readBack(sweep: RetentionRun): Promise<ArchiveContents> {
-    const { organizationId, id: sweepId, before, checkpoint, skeleton, disclosures } = sweep;
+  /** @throws RetentionRefused where the archive is not, to the byte, what was written, or that is not sound */
+  private async readBack(retentionRun: RetentionRun): Promise<ArchiveContents> {
+    const { organizationId, id: sweepId, before, checkpoint, skeleton, disclosures } = retentionRun;
     const recorded = { organizationId, instance: this.options.instance, sweepId, skeleton, disclosures, checkpoint };
-    const checked = await checkArchive(this.archive, recorded, [this.signer.key]);
+    const checked = await checkArchive(this.archive, recorded, this.signer.keys);
     const [first] = checked.findings;
     if (first) throw new RetentionRefused(`${first.detail}: nothing was deleted. countersign audit verify tells more.`);
     if (checked.newest >= before) throw new RetentionRefused('the archive holds an entry that is not older than the period');
@@ -199,24 +190,23 @@ export class RetentionRunner {
   }
 
   /** Says in the log what goes, and signs what it says. From here on it only has to be deleted. */
-  private async record(sweep: RetentionRun): Promise<boolean> {
-    const { organizationId, id, before, cuts, checkpoint: { size, root, platformSize, platformRoot, readAt = 0 } } = sweep;
+  private async record(retentionRun: RetentionRun): Promise<boolean> {
+    const { organizationId, id, before, cuts, checkpoint: { size, root, platformSize, platformRoot, readAt = 0 } } = retentionRun;
     const chain = organizationChain(organizationId);
     const isRecorded = await this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
       // Under the lock of the chain that erasures are written to: what was erased since the entries were read still has its
       // values in the archive.
-      const run: ReadStatement = (sql, parameters) => tx.query(sql, [...parameters]);
-      if (await hasErasureBehind(run, organizationId, chain.chain, readAt)) return false;
+      if (await hasErasureBehind(tx.run, organizationId, chain.chain, readAt)) return false;
       // A replica that does not know of a rotation must not sign; one that is under way waits, and has the new key sign this, too.
-      const keys = await knownSigningKeys((sql, parameters) => tx.query(sql, parameters));
-      if (keys.join() !== this.signer.key.text) throw new RetentionRefused('AUDIT_SIGNING_KEY is not the key that signs now');
+      const keys = await knownSigningKeys(tx.run);
+      if (keys.join() !== this.signer.keys[0]!.text) throw new RetentionRefused('AUDIT_SIGNING_KEY is not the key that signs now');
       const listed: ChainCutPoint[] = [];
       const notes: Record<string, string> = {};
       for (let at = 0; at < cuts.length; at += CHAINS_AN_ENTRY) {
         const chains = cuts.slice(at, at + CHAINS_AN_ENTRY)
           .map((cut) => ({ chain: cut.chain, seq: cut.seq, hash: cut.hash, count: cut.count }));
         const metadata = {
-          sweepId: id, before, chains, archive: { skeleton: sweep.skeleton!, disclosures: sweep.disclosures! },
+          sweepId: id, before, chains, archive: { skeleton: retentionRun.skeleton!, disclosures: retentionRun.disclosures! },
           checkpoint: { size, root, platformSize, platformRoot },
         };
         const entry = tx.recordWhole(chain, { type: 'admin.audit_retention_sweep', metadata });
@@ -224,32 +214,33 @@ export class RetentionRunner {
         notes[entry.id] = signNote(text, [this.options.key]);
         listed.push(...chains.map((cut) => ({ ...cut, sweepEntryId: entry.id })));
       }
-      if (!(await this.store.recorded(tx, sweep, listed, notes))) throw new RetentionRefused(TAKEN_OVER);
+      if (!(await this.store.recorded(tx, retentionRun, listed, notes))) throw new RetentionRefused(TAKEN_OVER);
       return true;
     });
-    if (!isRecorded) await this.discard(sweep);
+    if (!isRecorded) await this.discard(retentionRun);
     return isRecorded;
   }
 
-  /** Deletes whatever recorded sweeps have archived. */
+  /** Deletes whatever recorded retention runs have archived. */
   private async delete(organizationId: string): Promise<number> {
     let entries = 0;
-    for (const sweep of await this.recordedOf(organizationId)) {
-      if (sweep.isReadable === false) throw new RetentionRefused(`the row of sweep ${sweep.id} cannot be read: nothing more is deleted`);
-      if (!(await this.archive.exists(skeletonName.of(organizationId, sweep.id)))) {
-        throw new RetentionRefused(`the archive of sweep ${sweep.id} is not there: its entries stay until it is`);
+    for (const retentionRun of await this.recordedOf(organizationId)) {
+      const { id, isReadable, notes = {} } = retentionRun;
+      if (isReadable === false) throw new RetentionRefused(`the row of sweep ${id} cannot be read: nothing more is deleted`);
+      if (!(await this.archive.exists(skeletonName.of(organizationId, id)))) {
+        throw new RetentionRefused(`the archive of sweep ${id} is not there: its entries stay until it is`);
       }
-      const cuts = sweep.cuts.map(({ sweepEntryId = '', ...cut }) =>
-        ({ ...cut, sweepEntryId, note: noteIn(sweep.notes ?? {}, sweepEntryId) }));
-      await this.log.read((run) => assertAuthorized(run, organizationId, cuts, this.signer));
+      const cuts = retentionRun.cuts.map(({ sweepEntryId = '', ...cut }) =>
+        ({ ...cut, sweepEntryId, note: noteIn(notes, sweepEntryId) }));
+      await this.store.read((run) => assertAuthorized(run, organizationId, cuts, this.signer));
       for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE; entries += deleted) {
-        deleted = await this.work.run({ chains: [] }, (tx) => this.store.deleteEntries(tx, sweep, DELETED_AT_ONCE));
+        deleted = await this.work.run({ chains: [] }, (tx) => this.store.deleteEntries(tx, retentionRun, DELETED_AT_ONCE));
       }
     }
     return entries;
   }
 
-  /** Which entries people are the subjects of, where the entries are gone; and with that recorded sweeps are done. */
+  /** Which entries people are the subjects of, where the entries are gone; and with that recorded retention runs are done. */
   private async forgetSubjects(organizationId: string): Promise<void> {
     for (let after: readonly [string, string] | undefined = ['', '']; after !== undefined; ) {
       const from: readonly [string, string] = after;
@@ -265,11 +256,6 @@ export class RetentionRunner {
   }
 
   private recordedOf(organizationId: string): Promise<RetentionRun[]> {
-    return this.log.read((run) => retentionRunsIn(run, ['recorded'], organizationId));
-  }
-
-  private async count(run: ReadStatement, organizationId: string, batch: RetentionBatch): Promise<number> {
-    const reader = new RetentionBatchReader(run, organizationId, batch);
-    return reader.count();
+    return this.store.read((run) => retentionRunsIn(run, ['recorded'], organizationId));
   }
 }

@@ -1,41 +1,57 @@
-import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { Logger } from 'pino';
-import { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import { ReadinessFacts, type ReadinessFact } from '../../../platform/audit/readiness-facts.js';
 import { asService } from '../../../platform/auth/access/call-context.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Leadership } from '../../../platform/database/leadership/leadership.js';
 import { UnderWay } from '../../../platform/database/transaction/plan.js';
 import { LOGGER } from '../../../platform/logging/token.js';
+import { RecordsRetention } from './records-retention.js';
 import { retentionWarning } from './retention-period.js';
 import { RetentionRuns } from './run-retention.js';
 
 const LOOK_EVERY_MS = 2_000;
-const SWEEP_EVERY_MS = 3_600_000;
-/** While another process sweeps, or erases from archives. */
+const RUN_EVERY_MS = 3_600_000;
+/** While another process runs retention, or erases from archives. */
 const AGAIN_MS = 60_000;
 
-/** While this replica leads: sweeps what is older than the period, at once and then every hour. Readiness tells what hinders it. */
-@Injectable()
-export class RetentionService implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown, ReadinessFact {
-  readonly name = 'retention';
-  private sweepingNow: Promise<void> | undefined;
+/** Work that is done at once, and again after the pause that it asks for. */
+class Repeated {
+  private running: Promise<void> | undefined;
   private next = 0;
+
+  constructor(private readonly work: () => Promise<number>) {}
+
+  tick(): void {
+    if (this.running || performance.now() < this.next) return;
+    const work = asService('sweeper', this.work).then((pause) => void (this.next = performance.now() + pause));
+    this.running = work.finally(() => (this.running = undefined));
+  }
+
+  async ended(): Promise<void> {
+    await this.running;
+  }
+}
+
+/** While this replica leads: archives and deletes old entries, and blanks old records. Readiness shows what hinders retention. */
+@Injectable()
+export class RetentionService implements OnApplicationBootstrap, BeforeApplicationShutdown, ReadinessFact {
+  readonly name = 'retention';
+  private readonly removals = new Repeated(() => this.remove());
+  private readonly blankings = new Repeated(() => this.records.blank(this.config.recordsRetentionDays!, this.isOver));
   private isStopping = false;
   private trouble: string | undefined;
 
   constructor(
-    private readonly sweeps: RetentionRuns,
-    private readonly archive: ArchiveStore,
+    private readonly runs: RetentionRuns,
+    private readonly records: RecordsRetention,
     private readonly leadership: Leadership,
-    private readonly facts: ReadinessFacts,
+    facts: ReadinessFacts,
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  onModuleInit(): void {
-    this.facts.register(this);
+  ) {
+    facts.register(this);
   }
 
   onApplicationBootstrap(): void {
@@ -48,7 +64,7 @@ export class RetentionService implements OnModuleInit, OnApplicationBootstrap, B
     const { auditRetentionDays: days } = this.config;
     if (days === undefined) return {};
     const warning = retentionWarning(days);
-    const archive = await this.archive.check().then(() => this.trouble, (error: Error) => `Nothing is swept: ${error.message}`);
+    const archive = await this.runs.archive.check().then(() => this.trouble, (error: Error) => `Nothing is swept: ${error.message}`);
     return {
       ...(warning === undefined ? {} : { retentionWarning: warning }),
       ...(archive === undefined ? {} : { archiveWarning: archive }),
@@ -57,22 +73,24 @@ export class RetentionService implements OnModuleInit, OnApplicationBootstrap, B
 
   @Interval(LOOK_EVERY_MS)
   tick(): void {
-    if (this.config.auditRetentionDays === undefined || this.isStopping || this.sweepingNow || !this.leadership.isLeader) return;
-    if (performance.now() < this.next) return;
-    this.sweepingNow = asService('sweeper', () => this.sweep()).finally(() => (this.sweepingNow = undefined));
+    if (this.isOver()) return;
+    if (this.config.auditRetentionDays !== undefined) this.removals.tick();
+    if (this.config.recordsRetentionDays !== undefined) this.blankings.tick();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
-    await this.sweepingNow;
+    await Promise.all([this.removals.ended(), this.blankings.ended()]);
   }
 
-  private async sweep(): Promise<void> {
-    this.next = performance.now() + SWEEP_EVERY_MS;
+  private readonly isOver = (): boolean => this.isStopping || !this.leadership.isLeader;
+
+  /** @returns after how many milliseconds the next one is due */
+  private async remove(): Promise<number> {
     try {
-      await this.archive.check();
+      await this.runs.archive.check();
       const failures: string[] = [];
-      for await (const one of this.sweeps.all(() => this.isStopping || !this.leadership.isLeader)) {
+      for await (const one of this.runs.all(this.isOver)) {
         if ('failed' in one) {
           failures.push(`${one.organizationId}: ${one.failed.message}`);
           this.logger.error({ err: one.failed, organizationId: one.organizationId }, 'an organization could not be swept');
@@ -80,12 +98,10 @@ export class RetentionService implements OnModuleInit, OnApplicationBootstrap, B
       }
       this.trouble = failures[0];
     } catch (error) {
-      if (error instanceof UnderWay) {
-        this.next = performance.now() + AGAIN_MS;
-        return;
-      }
+      if (error instanceof UnderWay) return AGAIN_MS;
       this.trouble = error instanceof Error ? error.message : String(error);
       this.logger.warn({ err: error }, 'nothing was swept; it is tried again in an hour');
     }
+    return RUN_EVERY_MS;
   }
 }

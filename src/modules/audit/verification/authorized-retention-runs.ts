@@ -2,21 +2,18 @@ import type { IsAuthorizedRun } from '../../../domain/audit/replay/state/shared-
 import { statementIn } from '../../../domain/audit/notes/authorization-note.js';
 import { CheckpointVerifier } from '../../../domain/audit/notes/verify-checkpoints.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
-import { notesInForce } from '../retention/retention-notes.store.js';
+import { notesInForce } from '../keys/authorization-notes.store.js';
 import { instanceName, verifierKeys } from '../checkpoints/checkpoint.query.js';
 
 /**
- * Which entries of retention runs count: those that the key that signs now has signed. The database is believed here as to which key that
- * is; that the log announced this key, and that it has signed the newest checkpoints, is verified elsewhere.
- *
- * @param pinned only these keys are believed
+ * Which entries of retention runs count: those that the key that signs now has signed, by the database's word; integrity verifies that the
+ * log announced this key. @param pinned only these keys are believed
  */
 export async function authorizedRuns(run: ReadStatement, pinned: readonly string[] | undefined): Promise<IsAuthorizedRun> {
   const known = (await verifierKeys(run)).map(({ verifierKey: key, ...rest }) => ({ ...rest, key }));
   const keys = pinned ? known.filter(({ key }) => pinned.includes(key)) : known;
   const verifier = new CheckpointVerifier({ instance: await instanceName(run), keys });
-  const notes = new Map((await notesInForce(run as RunStatement)).flatMap((one) => Object.entries(one.notes)));
+  const notes = new Map((await notesInForce(run, 'sweep')).map(({ entryId, note }) => [entryId, note]));
   return ({ stored }) => {
     const said = { organizationId: stored.organizationId, ...statementIn(stored) };
     return verifier.isOrdered('sweep', notes.get(stored.id) ?? null, said, verifier.unretired);

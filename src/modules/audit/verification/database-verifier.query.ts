@@ -1,14 +1,32 @@
+import { Worker } from 'node:worker_threads';
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { RecordKeepers } from '../../../platform/audit/record-keepers.js';
 import type { Scope } from '../../../platform/auth/access/scope.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
-import { Anchors } from '../anchors/anchors.js';
+import { AnchorComparison } from '../anchors/anchor-comparison.service.js';
+import type { AskedAnchors } from '../anchors/ask-anchors.js';
 import { isChainNamed } from './source/log-header.query.js';
 import type { Verification } from './verification-result.js';
-import { verifyInThread } from './verify-in-thread.js';
 import { LogVerifier } from './verify-log.service.js';
+
+/** What the thread of a verification is given. */
+export interface VerificationOrder {
+  readonly databaseUrl: string;
+  readonly organizations: readonly string[] | 'all';
+  readonly agentId: string | undefined;
+  /** Base64 of the server's own Ed25519 seed. */
+  readonly seed: string;
+  readonly anchors: AskedAnchors;
+  /** Addresses of the modules that export a record keeper. */
+  readonly keepers: readonly string[];
+}
+
+/** An error does not keep its code on the way between threads. */
+export type VerificationAnswer =
+  | { readonly found: Verification }
+  | { readonly failed: { readonly message: string; readonly code?: string } };
 
 /** Verifies this installation's own database: in threads of their own, by connections beside the pool. */
 @Injectable()
@@ -16,7 +34,7 @@ export class DatabaseVerifier extends LogVerifier {
   constructor(
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @InjectDataSource() private readonly dataSource: DataSource,
-    private readonly anchors: Anchors,
+    private readonly anchors: AnchorComparison,
     private readonly keepers: RecordKeepers,
   ) {
     super();
@@ -34,4 +52,17 @@ export class DatabaseVerifier extends LogVerifier {
     const keepers = this.keepers.all().map(({ definedIn }) => definedIn);
     return verifyInThread({ databaseUrl, organizations, agentId, seed, anchors, keepers });
   }
+}
+
+/** Verifies in a thread of its own, so that no call waits while entries and rows are compared. */
+function verifyInThread(order: VerificationOrder): Promise<Verification> {
+  const worker = new Worker(new URL('./verification-thread.js', import.meta.url), { workerData: order });
+  return new Promise((resolve, reject) => {
+    worker.once('message', (answer: VerificationAnswer) => {
+      if ('found' in answer) resolve(answer.found);
+      else reject(Object.assign(new Error(answer.failed.message), { code: answer.failed.code }));
+    });
+    worker.once('error', reject);
+    worker.once('exit', () => reject(new Error('the thread of the verification has ended')));
+  });
 }

@@ -2,14 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { policyCheck } from '../../../domain/audit/replay/policy-check.js';
 import { RecordGaps } from '../../../domain/audit/completeness/record-gaps.js';
 import { SharedFacts } from '../../../domain/audit/replay/state/shared-facts.js';
-import type { LogCheck } from '../../../domain/audit/integrity/log-check.js';
 import type { EntryRange, LogSource } from '../../../domain/audit/integrity/log-source.js';
-import type { Selection } from '../../../domain/audit/integrity/verify-log.js';
+import type { LogCheck, Selection } from '../../../domain/audit/integrity/verify-log.js';
 import type { ReadStatement, RecordKeeper } from '../../../platform/audit/record-keepers.js';
 import { authorizedRuns } from './authorized-retention-runs.js';
-import { sharedEntries } from './source/shared-entries.query.js';
-import { subjectRows } from './source/subject-rows.query.js';
-import { tenantsAround } from './source/tenants.query.js';
+import { sharedEntries, subjectRows, tenantsAround } from './source/shared-entries.query.js';
 
 /** Of whom the log is read. */
 export interface CheckedScope {

@@ -22,14 +22,14 @@ export class VerificationRateLimitStore extends VerificationRateLimit {
   ) {
     super();
     janitor.register(cleanupStep(
-      `delete from audit_verification_turns where credential in
-         (select credential from audit_verification_turns where begun_at < clock_timestamp() - interval '1 hour' limit $1)`,
+      `delete from audit_verification_rate_limits where credential in
+         (select credential from audit_verification_rate_limits where begun_at < clock_timestamp() - interval '1 hour' limit $1)`,
     ));
   }
 
   async take(credential: string): Promise<number> {
     const rows = await this.dataSource.query<unknown[]>(
-      `insert into audit_verification_turns as t (credential, begun_at) values ($1, clock_timestamp())
+      `insert into audit_verification_rate_limits as t (credential, begun_at) values ($1, clock_timestamp())
        on conflict (credential) do update set begun_at = clock_timestamp()
          where t.begun_at <= clock_timestamp() - make_interval(secs => $2)
        returning credential`,
@@ -38,13 +38,13 @@ export class VerificationRateLimitStore extends VerificationRateLimit {
     if (rows.length > 0) return 0;
     const [row] = await this.dataSource.query<{ seconds: number }[]>(
       `select ceil($2 - extract(epoch from clock_timestamp() - begun_at))::integer as seconds
-       from audit_verification_turns where credential = $1`,
+       from audit_verification_rate_limits where credential = $1`,
       [credential, VERIFICATION_INTERVAL_SECONDS],
     );
     return Math.max(1, row?.seconds ?? 1);
   }
 
   async giveBack(credential: string): Promise<void> {
-    await this.dataSource.query('delete from audit_verification_turns where credential = $1', [credential]);
+    await this.dataSource.query('delete from audit_verification_rate_limits where credential = $1', [credential]);
   }
 }

@@ -42,16 +42,15 @@ export interface VerificationOptions extends VerifyOptions {
   readonly anchorsNotCompared?: readonly AnchorNotCompared[];
 }
 
-/** Runs a verification to its end. The server and the command line share it; they differ in where the rows come from. */
+/**
+ * Runs a verification to its end. The server and the command line share it; they differ in where the rows come from.
+ *
+ * @param begun of `performance.now()`
+ */
 export async function verification(source: LogSource, begun: number, options: VerificationOptions): Promise<Verification> {
-  return outcomeOf(await verifyLog(source, options), options, begun);
-}
-
-/** @param begun of `performance.now()` */
-export function outcomeOf(
-  found: LogFound, { anchors = [], anchorsNotCompared = [] }: Pick<VerificationOptions, 'anchors' | 'anchorsNotCompared'>, begun: number,
-): Verification {
+  const found = await verifyLog(source, options);
   const { chains, entries, uncovered, breaks, breaksFound, members, notes } = found;
+  const { anchors = [], anchorsNotCompared = [] } = options;
   const durationMs = Math.round(performance.now() - begun);
   const checkpoint = checkpointOf(found, anchors);
   return {

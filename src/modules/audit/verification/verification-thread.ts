@@ -1,10 +1,10 @@
 // Started as a worker thread: verifies the log of a database, with further threads for what can be read side by side.
-import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { RecordKeeper } from '../../../platform/audit/record-keepers.js';
 import { logChecksOf } from './log-checks.js';
 import { verifyDatabase } from './verify-database.js';
-import type { VerificationAnswer, VerificationOrder } from './verify-in-thread.js';
+import { stepBack } from './worker-threads.js';
+import type { VerificationAnswer, VerificationOrder } from './database-verifier.query.js';
 
 /** Both cores of a small machine; more would only wait for the database. */
 const THREADS = 2;
@@ -22,7 +22,7 @@ async function keeperOf(url: string): Promise<RecordKeeper> {
 async function verify(): Promise<VerificationAnswer> {
   const known = await Promise.all(keepers.map(keeperOf));
   const found = await verifyDatabase({
-    ...order, organizations, ...(agentId === undefined ? {} : { agentId }),
+    ...order, organizations, agentId,
     anchors: () => Promise.resolve(anchors),
     checks: (run, source) => logChecksOf(run, source, known, { organizations, agentId }),
     threads: THREADS,
@@ -31,12 +31,7 @@ async function verify(): Promise<VerificationAnswer> {
   return { found };
 }
 
-try {
-  // Of this thread alone, on Linux.
-  setPriority(NICENESS);
-} catch {
-  // Where a thread has no priority of its own, it competes with the others.
-}
+stepBack(NICENESS);
 const answer = await verify().catch((error: Error & { code?: string }): VerificationAnswer => ({
   failed: { message: error.message, ...(error.code === undefined ? {} : { code: error.code }) },
 }));

@@ -1,18 +1,19 @@
 import { verifierKey } from '../../../domain/audit/notes/note.js';
-import type { LogCheck } from '../../../domain/audit/integrity/log-check.js';
+import { given } from '../../../domain/given.js';
+import type { LogCheck } from '../../../domain/audit/integrity/verify-log.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { LogSource } from '../../../domain/audit/integrity/log-source.js';
 import type { AskedAnchors } from '../anchors/ask-anchors.js';
 import { sqlLogSource } from './source/log-source.query.js';
 import { verification, type Verification } from './verification-result.js';
 import { instanceName } from '../checkpoints/checkpoint.query.js';
-import { snapshotConnection } from './source/snapshot-connection.js';
-import { startThreads } from './worker-threads.js';
+import { openSnapshot } from '../query/snapshots.query.js';
+import { startThreads, VERIFICATION } from './worker-threads.js';
 
 export interface DatabaseToVerify {
   readonly databaseUrl: string;
   readonly organizations: readonly string[] | 'all';
-  readonly agentId?: string;
+  readonly agentId?: string | undefined;
   /** Notes of checkpoints from an earlier verification. */
   readonly remembered?: readonly string[];
   /** Only these keys are believed, whatever the database says of others. */
@@ -35,29 +36,23 @@ export async function verifyDatabase(what: DatabaseToVerify): Promise<Verificati
   const { remembered, seed } = what;
   const begun = performance.now();
   const asked = await what.anchors?.();
-  const connection = await snapshotConnection(databaseUrl);
+  const connection = await openSnapshot(databaseUrl, VERIFICATION);
   try {
     const runner = threads > 0
       ? await startThreads(threads, { databaseUrl, snapshot: await connection.export(), organizations, niceness })
       : undefined;
     try {
       const source = sqlLogSource(connection.run, organizations);
-      const options = {
-        ...(asked ? { anchors: asked.shown, anchorsNotCompared: asked.notCompared } : {}),
-        ...(remembered ? { remembered } : {}),
-        ...(verifierKeys ? { verifierKeys } : {}),
-        ...(seed === undefined ? {} : { ownKey: verifierKey(await instanceName(connection.run), seed) }),
-        ...(runner ? { runner } : {}),
-        ...(onProgress ? { onProgress } : {}),
-      };
+      const ownKey = seed === undefined ? undefined : verifierKey(await instanceName(connection.run), seed);
       const checks = await what.checks?.(connection.run, source);
-      return await verification(source, begun, {
-        ...options, ...(agentId === undefined ? {} : { agentId }), ...(checks ? { checks } : {}),
-      });
+      return await verification(source, begun, given({
+        anchors: asked?.shown, anchorsNotCompared: asked?.notCompared, remembered, verifierKeys, ownKey, runner, onProgress, agentId,
+        checks,
+      }));
     } finally {
       await runner?.end();
     }
   } finally {
-    await connection.end();
+    await connection.close();
   }
 }

@@ -1,5 +1,19 @@
+import { on } from 'node:events';
+import { setPriority } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Task, TaskFound, TaskRunner } from '../../../domain/audit/integrity/verification-tasks.js';
+
+/** Names the connections of a verification, as `pg_stat_activity` shows them. */
+export const VERIFICATION = 'countersign audit verify';
+
+/** Steps back behind the threads that serve calls: this thread alone, on Linux. @param niceness 0 to 19 */
+export function stepBack(niceness: number): void {
+  try {
+    if (niceness > 0) setPriority(niceness);
+  } catch {
+    // Where a thread has no priority of its own, it competes with the others.
+  }
+}
 
 export interface ThreadSetting {
   readonly databaseUrl: string;
@@ -57,51 +71,45 @@ export async function startThreads(count: number, setting: ThreadSetting): Promi
 
 class Thread {
   private readonly worker: Worker;
-  private waiting: { onMessage: (message: FromThread) => void; failed: (error: Error) => void } | undefined;
-  private gone: Error | undefined;
+  private readonly gone = new AbortController();
 
   constructor(setting: ThreadSetting) {
     this.worker = new Worker(new URL('./worker-thread.js', import.meta.url), { workerData: setting, resourceLimits: LIMITS });
-    this.worker.on('message', (message: FromThread) => this.waiting?.onMessage(message));
-    this.worker.on('error', (error) => this.lose(error));
-    this.worker.on('exit', () => this.lose(new Error('a thread of the verification has ended')));
+    this.worker.on('error', (error) => this.gone.abort(error));
+    this.worker.on('exit', () => this.gone.abort(new Error('a thread of the verification has ended')));
   }
 
-  started(): Promise<void> {
-    return this.answer((message, done) => 'ready' in message && done(undefined));
+  started(): Promise<true> {
+    return this.answer((message) => 'ready' in message || undefined);
   }
 
   do(task: Task, onEntries: (entries: number) => void): Promise<TaskFound> {
-    const answer = this.answer<TaskFound>((message, done) => {
+    const answer = this.answer((message) => {
       if ('entries' in message) onEntries(message.entries);
-      if ('found' in message) done(message.found);
+      return 'found' in message ? message.found : undefined;
     });
     this.worker.postMessage({ task } satisfies ToThread);
     return answer;
   }
 
   async end(): Promise<void> {
-    if (!this.gone) this.worker.postMessage({ end: true } satisfies ToThread);
+    if (!this.gone.signal.aborted) this.worker.postMessage({ end: true } satisfies ToThread);
     // What is in the middle of a task is not waited for.
     await this.worker.terminate();
   }
 
-  private answer<Result>(heard: (message: FromThread, done: (result: Result) => void) => void): Promise<Result> {
-    return new Promise((done, failed) => {
-      if (this.gone) return failed(this.gone);
-      const finish = <Value>(settle: (value: Value) => void) => (value: Value) => {
-        this.waiting = undefined;
-        settle(value);
-      };
-      this.waiting = {
-        failed: finish(failed),
-        onMessage: (message) => ('failed' in message ? finish(failed)(message.failed) : heard(message, finish(done))),
-      };
-    });
-  }
-
-  private lose(error: Error): void {
-    this.gone ??= error;
-    this.waiting?.failed(this.gone);
+  /** The first answer that `read` finds in a message. */
+  private async answer<Result>(read: (message: FromThread) => Result | undefined): Promise<Result> {
+    const { signal } = this.gone;
+    try {
+      for await (const [message] of on(this.worker, 'message', { signal }) as AsyncIterable<[FromThread]>) {
+        if ('failed' in message) throw message.failed;
+        const result = read(message);
+        if (result !== undefined) return result;
+      }
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
+    }
+    throw new Error('a thread of the verification sends nothing any more');
   }
 }

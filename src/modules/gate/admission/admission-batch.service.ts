@@ -9,10 +9,9 @@ import { clockSkewProblem } from '../../../platform/database/transaction/clock-s
 import { Statements } from '../../../platform/database/statements/statements.js';
 import { isConnectionError, isPassing } from '../../../platform/http/reply/failure.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
-import { whyTokenDied } from '../../agents/tokens/token-life.js';
+import { DEAD_KEY, whyCredentialDied } from '../../agents/tokens/credential-life.js';
 import { type Facts, FactsQuery } from '../../authority/facts.query.js';
 import { RecentFacts } from '../../authority/recent-facts.js';
-import { chooseRuntime } from '../../executions/choose-runtime.js';
 import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
 import { type AdmissionPlan, planAdmission } from './admission-plan.js';
 import { COMMIT, type CommitAnswer, commitParameters, type PlannedItem } from './commit-statement.js';
@@ -23,7 +22,7 @@ interface Planned extends PlannedItem {
   readonly index: number;
 }
 
-/** How long an item waits when its agent's head, or the organization's barrier, is held. */
+/** How long an item waits when somebody else has the lock of its agent's head, or its organization's barrier. */
 const BUSY_PAUSE_MS = 5;
 const AGAIN: Outcome = { kind: 'again', afterMs: 0 };
 const LATER: Outcome = { kind: 'again', afterMs: BUSY_PAUSE_MS };
@@ -34,8 +33,8 @@ const TOO_LATE: Outcome = {
 
 /**
  * A batch of calls through the gate: read the facts in one statement without locks (or take those of a moment ago), decide
- * each in TypeScript outside of any transaction, then one call that locks, compares what the decisions rested on, and writes
- * what still holds.
+ * each in TypeScript outside of any transaction, then one call that locks, compares the facts that the decisions rested on, and
+ * writes the decisions whose facts are unchanged.
  */
 @Injectable()
 export class AdmissionBatch {
@@ -52,12 +51,13 @@ export class AdmissionBatch {
   async process(items: AdmissionItem[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = new Array<Outcome>(items.length);
     const planned: Planned[] = [];
-    const before = new Before();
+    const soFar = new DecidedSoFar();
     const unread: number[] = [];
     items.forEach((item, index) => {
       const facts = this.recent.find(item);
-      const plan = facts && this.judge(item, facts, before);
-      // The commit compares what it rests on, so facts from a moment ago will do; any other answer is given from fresh ones.
+      const plan = facts && this.judge(item, facts, soFar);
+      // The commit compares the facts of the plan with the present ones, so facts from a moment ago will do. An answer that
+      // nothing commits is given from fresh facts.
       if (plan && !('kind' in plan) && isCommitted(plan)) planned.push({ index, item, facts, plan });
       else unread.push(index);
     });
@@ -68,7 +68,7 @@ export class AdmissionBatch {
         const index = unread[n]!;
         const facts = read[n]!;
         this.recent.keep(item, facts);
-        const judged = this.judge(item, facts, before);
+        const judged = this.judge(item, facts, soFar);
         if ('kind' in judged) outcomes[index] = judged;
         else if (isCommitted(judged)) planned.push({ index, item, facts, plan: judged });
         else outcomes[index] = { kind: 'answer', answer: judged.answer };
@@ -78,14 +78,14 @@ export class AdmissionBatch {
     return outcomes;
   }
 
-  /** Who calls, whether it was answered before, and the decision; nothing of it is written yet. */
-  private judge(item: AdmissionItem, facts: Facts, before: Before): AdmissionPlan | Outcome {
+  /** Checks the caller, looks for an earlier answer, and decides. Nothing is written yet. */
+  private judge(item: AdmissionItem, facts: Facts, soFar: DecidedSoFar): AdmissionPlan | Outcome {
     if (Date.now() >= item.deadline.getTime()) return TOO_LATE;
     const unauthenticated = whyNotAuthenticated(item, facts);
     if (unauthenticated !== undefined) return { kind: 'error', error: new Problem('UNAUTHENTICATED', unauthenticated) };
     if (!facts.agent) return { kind: 'error', error: new Problem('NOT_FOUND', 'There is no such agent.') };
     if (facts.kept && item.claim) {
-      // Authority is asked again before a replay: an agent out of service learns nothing more.
+      // The agent's status is asked again before an idempotent replay: an agent out of service learns nothing more.
       const inactive = item.principal.kind === 'agent' && facts.agent.status !== 'active';
       if (inactive) return { kind: 'error', error: new Problem('AGENT_INACTIVE', `The agent is ${facts.agent.status}.`) };
       try {
@@ -95,13 +95,13 @@ export class AdmissionBatch {
       }
       return { kind: 'answer', answer: { kind: 'replay', executionId: facts.kept.executionId! } };
     }
-    const decision = decide({ ...questionOf(item, facts, before), unanchored: this.freshness.isStale });
-    const plan = planAdmission(item, facts, decision, chooseRuntime(this.config.runtimePrimary, facts.definition));
+    const decision = decide({ ...questionOf(item, facts, soFar), unanchored: this.freshness.isStale });
+    const plan = planAdmission(item, facts, decision);
     if (plan.opens === 1) {
-      const open = facts.openRequests + before.opened(item.agentId);
+      const open = facts.openRequests + soFar.opened(item.agentId);
       if (open >= this.config.hitlMaxPendingPerAgent) return { kind: 'error', error: tooManyPending() };
     }
-    before.leave(item.agentId, facts.grant?.id, plan);
+    soFar.add(item.agentId, facts.grant?.id, plan);
     return plan;
   }
 
@@ -115,22 +115,22 @@ export class AdmissionBatch {
       await this.afterFailure(planned, outcomes, error);
       return;
     }
-    const { now, verdicts } = answered;
-    if (verdicts === null) {
-      // Stamped long ago by a clock that is right, it waited on its way.
+    const { now, results } = answered;
+    if (results === null) {
+      // Where the clocks agree now, the batch waited on its way for too long.
       const error = clockSkewProblem(now);
       for (const { index } of planned) outcomes[index] = error ? { kind: 'error', error } : TOO_LATE;
       return;
     }
     planned.forEach(({ index, item, plan }, n) => {
-      outcomes[index] = outcomeOf(verdicts[n]!, plan);
-      if (verdicts[n] !== 'ok') this.recent.forget(item);
+      outcomes[index] = outcomeOf(results[n]!, plan);
+      if (results[n] !== 'ok') this.recent.forget(item);
     });
   }
 
   /**
    * A commit whose acknowledgement was lost is looked up, never sent again. A batch that fails on its data is halved, so
-   * that one bad item fails alone; a lock that could not be had fails nobody for good.
+   * that one bad item fails alone; a lock that could not be had is tried again.
    */
   private async afterFailure(planned: Planned[], outcomes: Outcome[], error: unknown): Promise<void> {
     if (isConnectionError(error)) {
@@ -154,8 +154,11 @@ export class AdmissionBatch {
   }
 }
 
-/** What the items of a batch leave to those behind them. They are decided in order, and go stale with one that does not count. */
-class Before {
+/**
+ * Requests and uses of the items of a batch that were decided so far. The items behind them are decided as if these were committed, and
+ * are stale where one of them is not.
+ */
+class DecidedSoFar {
   private readonly requests = new Map<string, number>();
   private readonly uses = new Map<string, string>();
 
@@ -167,7 +170,7 @@ class Before {
     return grant.limits.map((limit, i) => addAmounts(used[i]!, this.uses.get(`${grant.id} ${measureOf(limit)}`) ?? '0'));
   }
 
-  leave(agentId: string, grantId: string | undefined, { opens, uses }: AdmissionPlan): void {
+  add(agentId: string, grantId: string | undefined, { opens, uses }: AdmissionPlan): void {
     if (opens === 1) this.requests.set(agentId, this.opened(agentId) + 1);
     for (const { measure, amount } of uses) {
       const key = `${grantId} ${measure}`;
@@ -180,11 +183,11 @@ function isCommitted(plan: AdmissionPlan): boolean {
   return plan.entries.length > 0;
 }
 
-function questionOf(item: AdmissionItem, facts: Facts, before: Before) {
+function questionOf(item: AdmissionItem, facts: Facts, soFar: DecidedSoFar) {
   return {
     agent: facts.agent!,
     stops: facts.stops,
-    ...(facts.usage ? { used: before.usedWith(facts.grant!, facts.usage.used) } : {}),
+    ...(facts.usage ? { used: soFar.usedWith(facts.grant!, facts.usage.used) } : {}),
     ...(facts.definition ? { definition: facts.definition } : {}),
     ...(facts.grant ? { grant: facts.grant } : {}),
     call: {
@@ -198,20 +201,21 @@ function questionOf(item: AdmissionItem, facts: Facts, before: Before) {
   };
 }
 
-/** On this route the guard has checked the token alone; the rest is judged here, in the guard's order. */
+/** On this route the guard has checked token or key alone; agent, key, epoch and root key are checked here, in the guard's order. */
 function whyNotAuthenticated({ principal }: AdmissionItem, facts: Facts): string | undefined {
   if (principal.kind === 'root') {
     return principal.keyHash === facts.rootKeyHash ? undefined : 'This credential does not hold: unknown root key.';
   }
-  if (facts.now.getTime() >= principal.expiresAt * 1000) return 'This credential does not hold: the token has expired.';
+  if (facts.now.getTime() >= principal.expiresAt * 1000) return `This credential does not hold: the ${principal.credential} has expired.`;
   if (!facts.agent) return 'This credential does not hold: unknown agent.';
-  // A genuine token of an agent out of service goes on to the decision, which answers 403.
-  const reason = facts.agent.status === 'active' ? whyTokenDied(principal, facts.agent.epoch, facts.tenantId) : undefined;
+  if (facts.hasKey === false) return `This credential does not hold: ${DEAD_KEY}.`;
+  // A good credential of an agent out of service goes on to the decision, which answers 403.
+  const reason = facts.agent.status === 'active' ? whyCredentialDied(principal, facts.agent.epoch, facts.tenantId) : undefined;
   return reason === undefined ? undefined : `This credential does not hold: ${reason}.`;
 }
 
-function outcomeOf(verdict: string, plan: AdmissionPlan): Outcome {
-  switch (verdict) {
+function outcomeOf(result: string, plan: AdmissionPlan): Outcome {
+  switch (result) {
     case 'ok':
       return { kind: 'answer', answer: plan.answer };
     case 'stale':

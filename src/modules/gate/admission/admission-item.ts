@@ -1,15 +1,17 @@
 import type { Origin } from '../../../domain/audit/entry/prepare-entry.js';
 import type { JsonObject } from '../../../domain/json.js';
 import type { Reason } from '../../../domain/gate/decide.js';
+import type { ReachedLimit } from '../../../domain/gate/limits.js';
 import type { HitlMode } from '../../../domain/gate/vocabulary.js';
 import type { HttpConnector } from '../../../domain/gate/connector.js';
 import type { AgentPrincipal, RootPrincipal } from '../../../platform/auth/access/principal.js';
 import type { IdempotencyClaim } from '../../../platform/database/transaction/idempotency.js';
 import type { ProblemCode } from '../../../domain/problems.js';
 import type { FieldError } from '../../../platform/http/reply/problem.js';
+import type { Runs } from '../../executions/choose-runtime.js';
 import type { Deadline } from '../runtimes/deadline.js';
 
-/** `execute`: the gate's own route. `request`: an adapter that holds the action itself asks for an approval. */
+/** `execute`: the gate's own route. `request`: an adapter that does the action itself asks for an approval. */
 export type Admission = 'execute' | 'request';
 
 /** One call on its way through the gate: validated, canonical, and with the deadline by which it is answered. */
@@ -19,6 +21,8 @@ export interface AdmissionItem {
   readonly actorId: string;
   readonly organizationId: string;
   readonly agentId: string;
+  /** The agent key that was shown, or for which the shown token was exchanged. */
+  readonly agentKeyId?: string;
   readonly capability: string;
   readonly action?: string;
   readonly input: JsonObject;
@@ -61,12 +65,33 @@ interface Decided {
   readonly reasons: readonly Reason[];
 }
 
+/** A grant whose limits a call goes past. */
+export interface ReachedLimits {
+  readonly organizationId: string;
+  readonly grantId: string;
+  readonly limits: readonly ReachedLimit[];
+}
+
 /** What the gate answers for one item. */
 export type AdmissionAnswer =
   | ({ readonly kind: 'executed'; readonly executionId: string; readonly auditId: string; readonly durationMs: number } & Decided)
   | ({ readonly kind: 'started'; readonly execution: StartedExecution } & Decided)
-  | ({ readonly kind: 'pending'; readonly executionId: string; readonly hitlRequestId: string } & Decided)
-  | ({ readonly kind: 'blocked'; readonly executionId: string; readonly auditId: string; readonly reason: string } & Decided)
-  | ({ readonly kind: 'dry_run'; readonly decision: string } & Omit<Decided, 'effectiveMode'> & Partial<Decided>)
+  | ({
+      readonly kind: 'pending';
+      readonly executionId: string;
+      readonly hitlRequestId: string;
+      readonly runs: Runs;
+      readonly expiresAt: Date;
+      readonly reached?: ReachedLimits;
+    } & Decided)
+  | ({
+      readonly kind: 'blocked';
+      readonly executionId: string;
+      readonly auditId: string;
+      readonly reason: string;
+      readonly reached?: ReachedLimits;
+    } & Decided)
+  | ({ readonly kind: 'dry_run'; readonly decision: string; readonly runs?: Runs; readonly reached?: ReachedLimits }
+    & Omit<Decided, 'effectiveMode'> & Partial<Decided>)
   | { readonly kind: 'refused'; readonly code: ProblemCode; readonly detail: string; readonly errors?: readonly FieldError[] }
   | { readonly kind: 'replay'; readonly executionId: string };

@@ -13,10 +13,10 @@ import { newId } from '../../../domain/ids.js';
 import type { JsonObject } from '../../../domain/json.js';
 import { type Effect, notify } from '../../../platform/outbox/effects.js';
 import type { Facts } from '../../authority/facts.query.js';
-import type { ChosenRuntime } from '../../executions/choose-runtime.js';
+import { runsBy } from '../../executions/choose-runtime.js';
 import type { ExecutionRuntime } from '../../executions/execution.entity.js';
 import { startedEvent } from '../../executions/started-event.js';
-import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
+import type { AdmissionAnswer, AdmissionItem, ReachedLimits } from './admission-item.js';
 import { Deadline } from '../runtimes/deadline.js';
 
 /** Seconds after the runtime's deadline before recovery may call an execution abandoned. */
@@ -31,27 +31,22 @@ const FIRST_FENCE = 1;
 /** Columns of a row by their names in the database. */
 type Row = Record<string, unknown>;
 
-/** What one decided item writes, and the answer it gives once that is committed. */
+/** The rows and entries of one decided item, and its answer once they are committed. */
 export interface AdmissionPlan {
   readonly answer: AdmissionAnswer;
   readonly execution?: Row;
   readonly request?: Row;
   readonly executionId?: string;
   readonly opens: 0 | 1;
-  /** What it adds to what its grant's limits count. */
+  /** What the execution adds to the counts of its grant's limits. */
   readonly uses: readonly Use[];
   readonly effects: readonly Effect[];
   readonly entries: readonly PreparedEntry[];
 }
 
 /** Turns a decision into rows and entries. Pure but for ids, salts and the clock. */
-export function planAdmission(
-  item: AdmissionItem,
-  facts: Facts,
-  decision: GateDecision,
-  choice: ChosenRuntime,
-): AdmissionPlan {
-  if (item.dryRun) return answerOnly(dryRun(decision));
+export function planAdmission(item: AdmissionItem, facts: Facts, decision: GateDecision): AdmissionPlan {
+  if (item.dryRun) return answerOnly(dryRun(item, decision, facts));
   switch (decision.kind) {
     case 'invalid': {
       const { code, errors } = decision;
@@ -62,11 +57,11 @@ export function planAdmission(
     case 'block':
       return item.admission === 'execute' ? blocked(item, facts, decision) : refusedRequest(item, facts, decision);
     case 'ask':
-      return ask(item, facts, decision, decision.mode, choice);
+      return ask(item, facts, decision, decision.mode);
     case 'run':
       // An adapter that asks for an approval gets a person, whatever milder mode the grant has.
-      if (item.admission === 'request') return ask(item, facts, decision, 'propose', choice);
-      return choice.runtime === 'receipt' ? licence(item, facts, decision) : start(item, facts, decision, choice);
+      if (item.admission === 'request') return ask(item, facts, decision, 'propose');
+      return facts.runtime.runtime === 'receipt' ? licence(item, facts, decision) : start(item, facts, decision);
   }
 }
 
@@ -76,15 +71,23 @@ function answerOnly(answer: AdmissionAnswer): AdmissionPlan {
   return { answer, opens: 0, uses: [], effects: [], entries: [] };
 }
 
-function dryRun(decision: GateDecision): AdmissionAnswer {
+function dryRun(item: AdmissionItem, decision: GateDecision, facts: Facts): AdmissionAnswer {
   const { reasons, flagged } = decision;
-  const named = decision.kind === 'refuse' ? decision.code : decision.kind === 'invalid' ? decision.code : decision.kind;
+  const named = decision.kind === 'refuse' || decision.kind === 'invalid' ? decision.code : decision.kind;
   return {
-    kind: 'dry_run', decision: named, reasons, flagged, ...('effectiveMode' in decision ? { effectiveMode: decision.effectiveMode } : {}),
+    kind: 'dry_run', decision: named, reasons, flagged,
+    ...('effectiveMode' in decision ? { effectiveMode: decision.effectiveMode } : {}),
+    ...(decision.kind === 'run' || decision.kind === 'ask' ? { runs: runsBy(facts.runtime.runtime) } : {}),
+    ...reachedOf(item, facts, decision),
   };
 }
 
-/** The token lacks it: nothing is written at all. Otherwise one entry, with the code as its reason. */
+function reachedOf({ organizationId }: AdmissionItem, { grant }: Facts, decision: GateDecision): { reached?: ReachedLimits } {
+  if (!grant || !('limits' in decision) || decision.limits.length === 0) return {};
+  return { reached: { organizationId, grantId: grant.id, limits: decision.limits } };
+}
+
+/** A capability that the token lacks is refused without an entry. Any other refusal has one entry, with the code as its reason. */
 function refusal(item: AdmissionItem, facts: Facts, decision: Of<'refuse'>): AdmissionPlan {
   const answer: AdmissionAnswer = { kind: 'refused', code: decision.code, detail: decision.detail };
   if (!decision.recorded) return answerOnly(answer);
@@ -101,7 +104,7 @@ function blocked(item: AdmissionItem, facts: Facts, decision: Of<'block'>): Admi
   const executionId = newId('exec');
   const auditId = newId('audit');
   return {
-    answer: { kind: 'blocked', executionId, auditId, reason: decision.reason, ...judged(decision) },
+    answer: { kind: 'blocked', executionId, auditId, reason: decision.reason, ...judged(decision), ...reachedOf(item, facts, decision) },
     execution: {
       ...executionRow(item, facts, decision, executionId, 'receipt'), status: 'blocked', reason: decision.reason, audit_id: auditId,
     },
@@ -138,7 +141,8 @@ function licence(item: AdmissionItem, facts: Facts, decision: Of<'run'>): Admiss
   };
 }
 
-function start(item: AdmissionItem, facts: Facts, decision: Of<'run'>, choice: ChosenRuntime): AdmissionPlan {
+function start(item: AdmissionItem, facts: Facts, decision: Of<'run'>): AdmissionPlan {
+  const { runtime, timeoutSeconds } = facts.runtime;
   const executionId = newId('exec');
   const now = new Date();
   return {
@@ -150,7 +154,7 @@ function start(item: AdmissionItem, facts: Facts, decision: Of<'run'>, choice: C
         // In canonical order, as after an approval: the same action reaches its receiver as the same bytes.
         input: JSON.parse(item.inputText) as JsonObject,
         inputText: item.inputText, flagged: decision.flagged, notify: decision.notify,
-        deadline: Deadline.in(choice.timeoutSeconds * 1000), fence: FIRST_FENCE,
+        deadline: Deadline.in(timeoutSeconds * 1000), fence: FIRST_FENCE,
         ...(item.action === undefined ? {} : { action: item.action }),
         ...(item.context ? { context: item.context } : {}),
         ...(facts.definition?.connector ? { connector: facts.definition.connector } : {}),
@@ -158,14 +162,14 @@ function start(item: AdmissionItem, facts: Facts, decision: Of<'run'>, choice: C
       },
     },
     execution: {
-      ...executionRow(item, facts, decision, executionId, choice.runtime), status: 'running', started_at: now,
-      fence: FIRST_FENCE, lease_seconds: choice.timeoutSeconds + LEASE_GRACE_SECONDS,
+      ...executionRow(item, facts, decision, executionId, runtime), status: 'running', started_at: now,
+      fence: FIRST_FENCE, lease_seconds: timeoutSeconds + LEASE_GRACE_SECONDS,
     },
     executionId,
     opens: 0,
     uses: decision.uses,
     effects: [],
-    entries: [startedEntry(item, facts, decision, executionId, choice.runtime)],
+    entries: [startedEntry(item, facts, decision, executionId, runtime)],
   };
 }
 
@@ -174,20 +178,19 @@ function ask(
   facts: Facts,
   decision: Of<'ask'> | Of<'run'>,
   mode: 'propose' | 'escalate',
-  choice: ChosenRuntime,
 ): AdmissionPlan {
   const executionId = newId('exec');
   const hitlRequestId = newId('hitl');
-  // The window is the database's: its clock also ends it.
+  // The window begins by the database's clock, which also ends it.
   const { now } = facts;
   const grant = facts.grant!;
   const behind = onBehalfOf(item.context);
-  // A person is said to be behind it: it opens before people who are above both.
+  // Where the agent says that it acts for a person, admins decide.
   const { status, level, expiresAt } = opening(mode, now, grant.timeoutSeconds, behind === undefined ? 0 : HIGHEST_LEVEL);
   const nonce = randomBytes(16).toString('base64url');
-  const runs = item.admission === 'request' ? 'caller' : 'service';
-  // An adapter's action is never called from here, whatever connector the capability has.
-  const runtime = runs === 'caller' ? 'receipt' : choice.runtime;
+  // The service never runs the action of an adapter, whatever connector the capability has.
+  const runtime = item.admission === 'request' ? 'receipt' : facts.runtime.runtime;
+  const runs = runsBy(runtime);
   const { action, agentId, capability, input } = item;
   const definition = facts.definition!.digest;
   const named = action === undefined ? {} : { action };
@@ -202,7 +205,7 @@ function ask(
     },
   };
   return {
-    answer: { kind: 'pending', executionId, hitlRequestId, ...judged(decision) },
+    answer: { kind: 'pending', executionId, hitlRequestId, runs, expiresAt, ...judged(decision), ...reachedOf(item, facts, decision) },
     execution: { ...executionRow(item, facts, decision, executionId, runtime), status: 'pending_hitl', hitl_request_id: hitlRequestId },
     request: {
       organization_id: item.organizationId, id: hitlRequestId, agent_id: agentId, agent_name: facts.agent!.name, capability,
@@ -222,7 +225,7 @@ function ask(
     executionId,
     opens: 1,
     uses: decision.uses,
-    // Who is asked for an explicit approval is told loudly (interface, section 3).
+    // People who are asked for an explicit approval are notified with high priority (interface, section 3).
     effects: [notify(item.organizationId, 'hitl.request.created', { hitlRequestId, ...(mode === 'escalate' ? { priority: 'high' } : {}) })],
     entries: [entry(item, newId('audit'), created)],
   };

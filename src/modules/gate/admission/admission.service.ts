@@ -9,27 +9,29 @@ import { invalid } from '../../../platform/http/fields/read-members.js';
 import { requestContext } from '../../../platform/http/request/request-context.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { AgentStore } from '../../agents/agent.store.js';
+import { DefinitionStore } from '../../capabilities/definition.store.js';
 import { AdmissionBatch } from './admission-batch.service.js';
 import type { Admission, AdmissionAnswer, AdmissionItem } from './admission-item.js';
 import { RHYTHM_MS } from './admission-plan.js';
 import type { ExecuteCall } from './execute-call.js';
 
-/** How long a call may wait for its turn and its locks before it is answered with 503, in milliseconds. */
+/** How long a call may wait for its batch and its locks before it is answered with 503, in milliseconds. */
 const DECIDE_WITHIN_MS = 4_000;
 
-/** Takes calls into the gate: makes each an item with a place and a deadline, and hands it to its agent's lane. */
+/** Takes calls into the gate: makes each an item with its agent and a deadline, and hands the item to the agent's batch lane. */
 @Injectable()
 export class AdmissionService {
-  private readonly lanes: Batcher<AdmissionItem, AdmissionAnswer>;
+  private readonly batches: Batcher<AdmissionItem, AdmissionAnswer>;
 
   constructor(
     @Inject(AdmissionBatch) batch: AdmissionBatch,
     private readonly agents: AgentStore,
     private readonly callers: CallerCheck,
+    private readonly definitions: DefinitionStore,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.lanes = new Batcher({
-      // One lane makes the largest batches, and what a batch costs besides its items is most of what it costs: two lanes
+    this.batches = new Batcher({
+      // One batch lane makes the largest batches, and most of a batch's cost is the same however many items it has: two batch lanes
       // took a third more of PostgreSQL's time for the same calls (docs/benchmarks.md).
       lanes: 1,
       largest: 128,
@@ -41,14 +43,14 @@ export class AdmissionService {
   }
 
   async admit(call: ExecuteCall, caller: Caller, admission: Admission): Promise<AdmissionAnswer> {
-    const place = await this.placeOf(call, caller);
+    const agent = await this.agentOf(call, caller);
     const context = requestContext.getStore();
     const origin = currentOrigin();
     const answer = await this.submit({
       admission,
       principal: caller.principal as AgentPrincipal | RootPrincipal,
       actorId: caller.actorId,
-      ...place,
+      ...agent,
       ...call,
       deadline: new Date(Date.now() + DECIDE_WITHIN_MS),
       ...(origin ? { origin } : {}),
@@ -56,42 +58,49 @@ export class AdmissionService {
       ...(context?.traceparent ? { traceparent: context.traceparent } : {}),
     });
     if (context && leavesAnEntry(answer)) context.recorded++;
-    if (answer.kind === 'refused' && LACKS_IN_TOKEN.has(answer.code)) this.logAttempt(call, place.agentId, answer.code);
-    return answer;
+    if (answer.kind !== 'refused' || !LACKS_IN_TOKEN.has(answer.code)) return answer;
+    this.logAttempt(call, agent.agentId, answer.code);
+    return { ...answer, detail: (await this.whyUnknown(agent.organizationId, call.capability)) ?? answer.detail };
+  }
+
+  /** A misspelt name lacks its grant, too, and to be told so would lead astray. Said in the answer alone: entries keep what was decided. */
+  private whyUnknown(organizationId: string, capability: string): Promise<string | undefined> {
+    return this.definitions.whyUnknown(organizationId, capability).catch(() => undefined);
   }
 
   drained(): Promise<void> {
-    return this.lanes.drained();
+    return this.batches.drained();
   }
 
   /** A credential that the commit refused is a failed authentication like one that the guard refused. */
   private async submit(item: AdmissionItem): Promise<AdmissionAnswer> {
     try {
-      return await this.lanes.submit(item);
+      return await this.batches.submit(item);
     } catch (error) {
       if (error instanceof Problem && error.code === 'UNAUTHENTICATED') await this.callers.refuse(reasonOf(error));
       throw error;
     }
   }
 
-  /** What a token does not hold leaves no audit entry (interface, section 6); the security log has it. */
+  /** A capability that a token lacks leaves no audit entry (interface, section 6), but a line in the security log. */
   private logAttempt({ capability }: ExecuteCall, agentId: string, code: string): void {
     this.logger.warn({ security: 'capability_refused', agentId, capability, code }, 'a capability was refused');
   }
 
   /** An agent acts for itself; root says for whom. */
-  private async placeOf(call: ExecuteCall, caller: Caller): Promise<{ organizationId: string; agentId: string }> {
+  private async agentOf(call: ExecuteCall, caller: Caller): Promise<Pick<AdmissionItem, 'organizationId' | 'agentId' | 'agentKeyId'>> {
     const { principal, scope } = caller;
     if (principal.kind === 'agent') {
       if (call.forAgentId !== undefined && call.forAgentId !== principal.agentId) {
-        // This call never gets to the commit that judges its token: a dead one learns nothing but that.
+        // This call never reaches the commit, which judges its token: a caller whose token is dead learns nothing but that.
         await this.callers.judge(caller);
         throw new Problem('FORBIDDEN', 'An agent acts for itself; leave agentId out.');
       }
-      return { organizationId: principal.organizationId, agentId: principal.agentId };
+      const { organizationId, agentId, keyId } = principal;
+      return { organizationId, agentId, ...(keyId === undefined ? {} : { agentKeyId: keyId }) };
     }
     if (call.forAgentId === undefined) {
-      throw invalid([{ pointer: '/agentId', message: 'is required with the root key' }]);
+      throw invalid([{ pointer: '/agentId', message: 'is required with the root key: the agent that acts' }]);
     }
     const { organizationId, id } = await this.agents.findRef(scope, call.forAgentId);
     return { organizationId, agentId: id };

@@ -8,17 +8,17 @@ import type { Facts } from '../../authority/facts.query.js';
 import type { AdmissionItem } from './admission-item.js';
 import type { AdmissionPlan } from './admission-plan.js';
 
-/** An item of a batch, the facts that it was decided by, and what it writes if these still hold. */
+/** An item of a batch, the facts that it was decided by, and what is written for it if the facts are unchanged. */
 export interface PlannedItem {
   readonly item: AdmissionItem;
   readonly facts: Facts;
   readonly plan: AdmissionPlan;
 }
 
-/** Without results nothing was looked at: the newest stamp is not of the present. */
+/** `results` is null where the clocks of server and database differ: then nothing was compared or written. */
 export interface CommitAnswer {
   readonly now: Date;
-  readonly verdicts: string[] | null;
+  readonly results: string[] | null;
 }
 
 /** What a batch writes, as rows; `item` in a row is the number of its item, from 1. */
@@ -87,11 +87,11 @@ const PARAMETERS: readonly Parameter[] = [
   ...SUBJECT_PARAMETERS.map((name, i): Parameter => [name, ({ subjects }) => subjects[i]]),
 ];
 
-/** The gate's commit: where the clocks agree, one verdict for each item. */
+/** The gate's commit: where the clocks agree, one commit result for each item. */
 export const COMMIT: NamedStatement = {
-  name: 'gate-commit-5',
+  name: 'gate-commit-6',
   text: `select clock_timestamp() as now, case when ${clockAgrees(`$${PARAMETERS.length + 1}`, 'clock_timestamp()')} then
-    gate_commit_v1(${PARAMETERS.map(([name], i) => `${name} => $${i + 1}`).join(', ')}) end as verdicts`,
+    gate_commit_v1(${PARAMETERS.map(([name], i) => `${name} => $${i + 1}`).join(', ')}) end as results`,
 };
 
 /** @param cap how many requests an agent may have open */
@@ -100,19 +100,19 @@ export function commitParameters(planned: readonly PlannedItem[], cap: number): 
   return [...PARAMETERS.map(([, valueOf]) => valueOf(rows)), rows.stamp];
 }
 
-/** What must still be true under the locks for this item to count. */
+/** What has to be true under the locks, so that this item is committed. */
 function conditionsOf({ item, facts, plan }: PlannedItem, n: number, cap: number): unknown {
   const expiries = [
-    ...(item.principal.kind === 'agent' ? [item.principal.expiresAt * 1000] : []),
+    ...(item.principal.kind === 'agent' && item.principal.expiresAt !== Infinity ? [item.principal.expiresAt * 1000] : []),
     ...(facts.grant?.expiresAt ? [facts.grant.expiresAt.getTime()] : []),
   ];
-  // A grant that has run out stays so: only what is still ahead limits the decision.
+  // A grant that has expired stays so: only expiries that are still to come limit the decision.
   const ahead = expiries.filter((expiry) => expiry > facts.now.getTime());
   return {
     n,
     revision: facts.revision,
     organizationRevision: facts.organizationRevision,
-    // By the database's clock, whatever ours says: the time that is left counts.
+    // By the database's clock: only the time that is left is measured by ours.
     deadline: new Date(facts.now.getTime() + item.deadline.getTime() - Date.now()),
     opens: plan.opens,
     cap,

@@ -3,7 +3,9 @@ import { jcs } from '../../../domain/audit/entry/jcs.js';
 import { namesAccount } from '../../../domain/access/person.js';
 import { type JsonObject, type JsonValue, isJsonObject } from '../../../domain/json.js';
 import { type FieldError, Problem } from '../../../platform/http/reply/problem.js';
+import type { DtoClass } from '../../../platform/http/fields/field-spec.js';
 import { invalid } from '../../../platform/http/fields/read-members.js';
+import { refuseUnknown } from '../../../platform/http/fields/unknown-names.js';
 
 /** The body of an execution, read and canonical. */
 export interface ExecuteCall {
@@ -21,19 +23,32 @@ const CAPABILITY_MAX = 200;
 const ACTION_MAX = 500;
 const ID_MAX = 100;
 
+/** In no document, and refused for what it asks. */
+const SKIPS: ReadonlySet<string> = new Set(['skipHitl', 'skip_hitl']);
+
+/** How a body is to be read. */
+export interface ExecuteRules {
+  /** Whose members may be there. */
+  readonly dto: DtoClass;
+  readonly query?: DtoClass;
+  /** Other members are ignored. */
+  readonly lenient?: boolean;
+}
+
 /**
- * Reads the body of `POST /execute`. Written by hand, with the rules and errors of the DTO readers: the one route on
- * which their generality shows.
+ * Reads the body of `POST /execute`, and of `POST /hitl`. Written by hand, with the rules and errors of the DTO readers: the one
+ * route on which their generality shows.
  *
  * @throws Problem VALIDATION_FAILED; FORBIDDEN for `skipHitl`, which is an option inside the process only
  */
-export function readExecuteCall(body: JsonValue): ExecuteCall {
+export function readExecuteCall(body: JsonValue, { dto, query, lenient = false }: ExecuteRules): ExecuteCall {
   if (!isJsonObject(body)) throw invalid([{ pointer: '', message: 'must be a JSON object' }]);
   const errors: FieldError[] = [];
   const skip = pick(body, 'skipHitl', 'skip_hitl', errors);
   if (skip === true) throw new Problem('FORBIDDEN', 'skipHitl is for calls inside the service; no request may ask for it.');
+  const meant = lenient ? undefined : refuseUnknown(dto, body, '', errors, { is: 'query', dto: query }, SKIPS);
   const forAgentId = text(body, errors, 'agentId', 'agent_id', ID_MAX, false);
-  const capability = text(body, errors, 'capability', 'capability', CAPABILITY_MAX, true);
+  const capability = text(body, errors, 'capability', 'capability', CAPABILITY_MAX, !meant?.has('capability'));
   const action = text(body, errors, 'action', 'action', ACTION_MAX, false);
   const input = object(body, errors, 'input', 'payload') ?? {};
   const context = object(body, errors, 'context', 'context');

@@ -9,13 +9,13 @@ interface Unacknowledged {
   plan: AdmissionPlan;
 }
 
-/** Past the deadline the old connection cannot commit any more; a little later it has been seen by everybody. */
+/** Past the deadline the old connection cannot commit any more; a little later every reader sees what it committed. */
 const AFTER_DEADLINE_MS = 100;
 
 /**
- * Finds out what became of a batch whose acknowledgement was lost with its connection. Until the deadline the old
- * backend may still be waiting for a lock, and commit; after it, what is there is all there will be. The batch is never
- * sent again: that could do everything in it twice.
+ * Finds out which items of a batch were committed whose acknowledgement was lost with its connection. Until the deadline the old
+ * backend may still be waiting for a lock, and commit; after the deadline no further item is committed. The batch is never sent again:
+ * that could do each action in it twice.
  */
 @Injectable()
 export class UnknownCommits {
@@ -29,7 +29,7 @@ export class UnknownCommits {
     try {
       return await this.committed(unacknowledged);
     } catch {
-      // Still away: nobody is told that it was done. The same Idempotency-Key finds out later.
+      // The database is still away: no item is answered as done. A call with the same Idempotency-Key finds out later.
       return unacknowledged.map(() => false);
     }
   }
@@ -53,7 +53,7 @@ export class UnknownCommits {
   }
 }
 
-/** No connection could be had at all, so nothing of it can have arrived. */
+/** No connection could be had at all, so nothing of the batch can have arrived. */
 function neverSent(cause: unknown): boolean {
   const { code, message } = cause as { code?: unknown; message?: unknown };
   if (code === 'ECONNREFUSED' || code === '53300' || code === '57P03') return true;

@@ -13,65 +13,63 @@ import { failedPrecondition, UNAVAILABLE } from '../../hitl/decisions/approval-p
 import type { StartedExecution } from '../admission/admission-item.js';
 import { LEASE_GRACE_SECONDS } from '../admission/admission-plan.js';
 import { type ApprovalEvidence, approvalEvidence } from './approval-evidence.query.js';
-import { RunExecutionService } from './run-execution.service.js';
 import { Deadline } from '../runtimes/deadline.js';
 
-/** An approved action as it stands, read and locked under the head of its agent. */
+/** An approved action with its present rows and facts, read and locked under the head of its agent. */
 export interface Approved {
-  /** As it was left to be run. */
+  /** As the outbox has it. */
   readonly action: ApprovedAction;
   readonly execution: ExecutionEntity;
   readonly request: HitlRequestEntity;
   readonly facts: Facts;
-  readonly standing: ApprovalEvidence;
+  readonly evidence: ApprovalEvidence;
 }
 
-/** What every beginning of an approved action has in common, the first and one after a crash. */
+/** Every beginning of an approved action: the first, and one after a crash. */
 @Injectable()
 export class BeginApprovedService {
   constructor(
     private readonly executions: ExecutionStore,
     private readonly requests: HitlRequestStore,
     private readonly facts: FactsQuery,
-    private readonly running: RunExecutionService,
   ) {}
 
-  /** All that is asked before an action begins, in one way to the database and back. @throws Problem NOT_FOUND */
+  /** Reads all that an action's beginning depends on, in one round trip to the database. @throws Problem NOT_FOUND */
   async read(tx: Tx, action: ApprovedAction): Promise<Approved> {
     const { organizationId, executionId, hitlRequestId } = action;
-    const [execution, request, facts, standing] = await pipelined([
+    const [execution, request, facts, evidence] = await pipelined([
       this.executions.read(tx, { organizationId, id: executionId }),
       this.requests.read(tx, { organizationId, id: hitlRequestId }),
       this.facts.readWithin(tx, action, executionId),
       approvalEvidence(tx, organizationId, hitlRequestId),
     ]);
     if (execution.agentId !== action.agentId) throw new Error(`execution ${executionId} is not of agent ${action.agentId}`);
-    return { action, execution, request, facts, standing };
+    return { action, execution, request, facts, evidence };
   }
 
   /**
-   * All that the approval rested on is asked again.
+   * Checks again all that the approval rested on.
    *
-   * @returns why it may not begin now, if so: a code for execution and entry
-   * @throws Problem UNAVAILABLE where that passes by itself; whoever begins it tries again
+   * @returns why the action may not begin, as a code for execution and entry; undefined where it may
+   * @throws Problem UNAVAILABLE where the reason passes by itself; the caller tries again
    */
-  hindrance({ action, execution, request, facts, standing }: Approved): string | undefined {
-    // The facts are those of the capability that was left to be run.
+  hindrance({ action, execution, request, facts, evidence }: Approved): string | undefined {
+    // The facts were read for the capability that the outbox names.
     const isSame = isOf(execution, request) && request.capability === action.capability;
-    if (!isSame || !standing.isInLog) return 'approval_mismatch';
-    // A stop ends what was approved before it, also one that was lifted meanwhile: nobody approved it with that in mind.
-    if (standing.wasHeld) return 'stopped';
-    const obstacle = failedPrecondition(request, facts, request.deciderLevel);
-    if (obstacle?.code === UNAVAILABLE) throw new Problem('UNAVAILABLE', obstacle.detail);
-    if (obstacle !== undefined) return obstacle.code;
-    // What is shown of the execution is what runs.
+    if (!isSame || !evidence.isInLog) return 'approval_mismatch';
+    // A stop ends approvals that were given before it, even where the stop was lifted since: nobody gave them with the stop in mind.
+    if (evidence.wasStopped) return 'stopped';
+    const failed = failedPrecondition(request, facts, request.deciderLevel);
+    if (failed?.code === UNAVAILABLE) throw new Problem('UNAVAILABLE', failed.detail);
+    if (failed !== undefined) return failed.code;
+    // The input that the execution shows is the input that runs.
     return request.input === execution.input ? undefined : 'approval_mismatch';
   }
 
-  /** Fence and lease in this commit; the runtime is called after it, with the bytes that were approved. */
+  /** Writes fence and lease. The runtime is called after the commit, with the bytes that were approved. */
   begin(tx: Tx, { execution, request, facts }: Approved): StartedExecution {
     const { organizationId, agentId, capability, action } = request;
-    const { runtime, timeoutSeconds } = this.running.choose(facts.definition);
+    const { runtime, timeoutSeconds } = facts.runtime;
     const under = { runtime, grantId: facts.grant!.id, grantVersion: facts.grant!.version };
     const fence = this.executions.begin(tx, execution, under, timeoutSeconds + LEASE_GRACE_SECONDS);
     return {
@@ -86,7 +84,7 @@ export class BeginApprovedService {
   }
 }
 
-/** One approval is for one execution, of the action that it was asked for. The input is the request's, which its digest covers. */
+/** An approval is for one execution, of the action that was asked about. The input is compared apart: the digest covers the request's. */
 function isOf(execution: ExecutionEntity, request: HitlRequestEntity): boolean {
   return request.executionId === execution.id && execution.hitlRequestId === request.id && request.agentId === execution.agentId
     && request.capability === execution.capability && request.action === execution.action && request.context === execution.context;

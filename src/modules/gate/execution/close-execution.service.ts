@@ -28,8 +28,8 @@ export interface Closed {
   readonly error?: ExecutionError;
 }
 
-/** `lost`: somebody else, usually recovery, closed it first or began it again; the late answer is recorded beside. */
-type Verdict = 'ok' | 'lost';
+/** `lost`: recovery, usually, has closed the execution first or begun it again; the late answer gets an entry of its own. */
+type CloseResult = 'ok' | 'lost';
 
 interface Closing {
   execution: StartedExecution;
@@ -39,15 +39,15 @@ interface Closing {
 }
 
 const CLOSE: NamedStatement = {
-  name: 'gate-close-2',
-  text: 'select gate_close_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as verdicts',
+  name: 'gate-close-3',
+  text: 'select gate_close_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as results',
 };
 const RETRY_MS = 200;
 
-/** Writes closing entries, in sets: a compare-and-set on `running` and the fence, and the entry in the same commit. */
+/** Closes executions, in batches: a compare-and-set on `running` and the fence, and the closing entry in the same commit. */
 @Injectable()
 export class CloseExecutionService {
-  private readonly batcher = new Batcher<Closing, Verdict>({
+  private readonly batcher = new Batcher<Closing, CloseResult>({
     lanes: 1,
     largest: 128,
     longest: 100_000,
@@ -63,13 +63,13 @@ export class CloseExecutionService {
   ) {}
 
   /**
-   * Closes an execution with what its runtime said. The action has happened by now, so a database that is away is asked
-   * again until the lease is over; then recovery will call it indeterminate, and this answer comes in late.
+   * Closes an execution with the outcome that its runtime reported. The action has happened by now, so where the database is away the
+   * closing is tried again until the lease is over; then recovery calls the execution indeterminate, and this outcome comes in late.
    */
   async close(execution: StartedExecution, outcome: RuntimeOutcome, runtime: ExecutionRuntime, durationMs: number): Promise<Closed> {
     const closed = closedBy(outcome, durationMs);
     const closing = { execution, closed, runtime, entry: closingEntry(execution, closed) };
-    // The service's own word: it does not hang on the credential of the call, which may be dead by now.
+    // Recorded as the service: the credential of the call may be dead by now.
     if ((await this.batcher.submit(closing)) === 'ok') return closed;
     return asService('worker', () => this.recordLate(execution, closed));
   }
@@ -78,15 +78,15 @@ export class CloseExecutionService {
     return this.batcher.drained();
   }
 
-  private async process(closings: Closing[]): Promise<ItemOutcome<Verdict>[]> {
+  private async process(closings: Closing[]): Promise<ItemOutcome<CloseResult>[]> {
     try {
-      const [row] = await this.statements.run<{ verdicts: string[] }>(CLOSE, [
+      const [row] = await this.statements.run<{ results: string[] }>(CLOSE, [
         JSON.stringify(closings.map(rowOf)),
-        JSON.stringify(closings.flatMap(newsOf)),
+        JSON.stringify(closings.flatMap(notificationsOf)),
         ...entryColumns(closings.map((closing) => closing.entry)),
       ]);
-      return row!.verdicts.map((verdict) =>
-        verdict === 'busy' ? { kind: 'again', afterMs: 5 } : { kind: 'answer', answer: verdict as Verdict },
+      return row!.results.map((result) =>
+        result === 'busy' ? { kind: 'again', afterMs: 5 } : { kind: 'answer', answer: result as CloseResult },
       );
     } catch (error) {
       if (!isPassing(error)) throw error;
@@ -96,9 +96,9 @@ export class CloseExecutionService {
   }
 
   /**
-   * A retried closing whose first try was committed is no news; anything else is told, marked as late.
+   * Records an outcome that came in late, marked as late. A retried closing whose first try was committed records nothing more.
    *
-   * @returns how the execution was closed, which stays; what came in late where it runs again, and nobody knows its end yet
+   * @returns how the execution was closed, which stays; the late outcome where the execution was begun again and is still open
    */
   private async recordLate(execution: StartedExecution, closed: Closed): Promise<Closed> {
     const chain = agentChain(execution.organizationId, execution.agentId);
@@ -129,7 +129,7 @@ export class CloseExecutionService {
   }
 }
 
-const told = (output: JsonValue | undefined) => (output === undefined ? {} : { output });
+const outputMember = (output: JsonValue | undefined) => (output === undefined ? {} : { output });
 
 export function closedBy(outcome: RuntimeOutcome, durationMs: number): Closed {
   const auditId = newId('audit');
@@ -137,7 +137,7 @@ export function closedBy(outcome: RuntimeOutcome, durationMs: number): Closed {
     case 'executed':
       return { status: 'executed', auditId, durationMs, output: outcome.output };
     case 'failed':
-      return { status: 'failed', auditId, durationMs, error: outcome.error, ...told(outcome.output) };
+      return { status: 'failed', auditId, durationMs, error: outcome.error, ...outputMember(outcome.output) };
     case 'unreachable':
       return { status: 'failed', auditId, durationMs, error: outcome.error };
     case 'unknown':
@@ -169,8 +169,8 @@ function closingEntry(execution: StartedExecution, closed: Closed): PreparedEntr
   );
 }
 
-/** Of what ran in mode notify, and of what nobody can tell, people are told. */
-function newsOf({ execution, closed }: Closing, index: number): Record<string, unknown>[] {
+/** People are notified of executions of mode notify, and of indeterminate ones. */
+function notificationsOf({ execution, closed }: Closing, index: number): Record<string, unknown>[] {
   const event = closed.status === 'indeterminate' ? 'execution.indeterminate' : execution.notify ? 'execution.notified' : undefined;
   if (event === undefined) return [];
   const { organizationId, kind, payload } = notify(execution.organizationId, event, { executionId: execution.executionId });

@@ -13,9 +13,8 @@ import { type Approved, BeginApprovedService } from './begin-approved.service.js
 import { RunExecutionService } from './run-execution.service.js';
 
 /**
- * Begins approved actions. Approval and execution meet in data, not by a call: the approval leaves an outbox row, and
- * this worker begins the execution by compare-and-set, so that however often the row is delivered, and to however many
- * workers at once, it begins once.
+ * Begins approved actions. An approval calls nothing: it writes an outbox row, and this worker begins the execution by
+ * compare-and-set. So the execution begins once, however often the row is delivered, and to however many workers at once.
  */
 @Injectable()
 export class ExecutionWorker implements EffectHandler {
@@ -29,19 +28,16 @@ export class ExecutionWorker implements EffectHandler {
     private readonly running: RunExecutionService,
   ) {}
 
-  /** Returns once `execution.started` is durable; the runtime is called beside, and closes by itself. */
+  /** Returns once `execution.started` is durable. The runtime is called meanwhile, and its outcome closes the execution. */
   async handle({ organizationId, payload }: OutboxRow): Promise<void> {
     const action = { organizationId, ...payload } as unknown as ApprovedAction;
     const started = await this.work.runOn(planFor(action), (tx) => this.beginning.read(tx, action), async (tx, approved) => {
-      const { execution, request, facts } = approved;
-      // Another worker, which took this one's claim over, was first; or it was cancelled meanwhile.
+      const { execution, request } = approved;
+      // Another worker, which took this one's claim over, was first; or the execution was cancelled meanwhile.
       if (execution.status !== 'pending_hitl' || request.status !== 'approved') return undefined;
       const hindrance = this.beginning.hindrance(approved);
       if (hindrance !== undefined) return void (await this.licences.withdraw(tx, execution, hindrance));
-      // The server was started with another runtime meanwhile, under which the agent does the work itself.
-      if (!this.licences.isReceipt(request, facts)) return this.start(tx, approved);
-      await this.licences.giveLicence(tx, request, facts);
-      return undefined;
+      return this.start(tx, approved);
     });
     if (started) void this.running.run(started).catch(() => undefined);
     else this.running.announce(action.executionId, action.hitlRequestId);
@@ -49,7 +45,7 @@ export class ExecutionWorker implements EffectHandler {
 
   private async start(tx: Tx, approved: Approved): Promise<StartedExecution> {
     const { execution, request, facts } = approved;
-    const { runtime } = this.running.choose(facts.definition);
+    const { runtime } = facts.runtime;
     tx.record(agentChain(execution.organizationId, execution.agentId), startedEvent(approvedBeginning(request, facts, runtime)));
     await this.licences.count(tx, request, facts);
     return this.beginning.begin(tx, approved);

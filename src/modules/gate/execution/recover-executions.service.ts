@@ -19,18 +19,19 @@ import { RunExecutionService } from './run-execution.service.js';
 const LOOK_EVERY_MS = 5_000;
 const AT_ONCE = 100;
 const BROKEN_FOR_MS = 60_000;
-/** How often one execution may begin. What ended the server each time would go on doing so. */
+/** How often one execution may begin: an action that ended the server each time would end it again. */
 const BEGINNINGS_MAX = 3;
 const UNKNOWN = 'The server ended while the action was running. It may have been done; it is not repeated';
 
-/** Begun again, or the reason why not, as the end of a sentence. */
+/** The execution that was begun again, or the reason why none was, as the end of a sentence. */
 type Again = StartedExecution | { readonly because: string };
 
 /**
- * Ends what a crash left running, once its lease is over. Whether the action was done nobody here can tell, so it is not repeated:
- * the execution becomes indeterminate, the log says so, and people are told. But where an approved action's runtime is declared
- * idempotent, it is called again with the same key. That is a beginning like the first: with a fence and a lease of its own,
- * after the same questions. What began at the gate is never repeated: it rested on its caller's token and is for the caller to ask again.
+ * Ends executions that a crash left running, once their leases are over. Whether the action was done cannot be known here, so it is not
+ * repeated: the execution becomes indeterminate, the log says so, and people are notified. But where an approved action's runtime is
+ * declared idempotent, the runtime is called again with the same key. That is a beginning like the first: with a fence and a lease of its
+ * own, after the same checks. An execution that began at the gate is never repeated: it rested on its caller's token, and the caller may
+ * ask again.
  */
 @Injectable()
 export class RecoverExecutionsService implements OnApplicationBootstrap {
@@ -57,24 +58,24 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
     try {
       await asService('sweeper', async () => {
         const left = await this.executions.abandoned(AT_ONCE + this.broken.size);
-        for (const place of left.filter(({ id }) => !this.isBroken(id))) await this.recoverOne(place);
+        for (const ref of left.filter(({ id }) => !this.isBroken(id))) await this.recoverOne(ref);
       });
     } catch (error) {
-      // The database is away, or busy: the next look tries again, and readiness tells.
+      // The database is away, or busy: the next look tries again, and readiness says so.
       if (!isPassing(error)) this.logger.error({ err: error }, 'abandoned executions could not be looked for; the next look tries again');
     } finally {
       this.looking = false;
     }
   }
 
-  /** One chain that somebody holds, or one row that cannot be ended, does not keep the others waiting: it comes round again. */
-  private async recoverOne(place: ExecutionRef): Promise<void> {
+  /** An execution whose chain is locked, or whose row cannot be ended, does not keep the others waiting: it is tried again later. */
+  private async recoverOne(ref: ExecutionRef): Promise<void> {
     try {
-      await this.recover(place);
+      await this.recover(ref);
     } catch (error) {
       if (isPassing(error)) return;
-      this.logger.error({ err: error, executionId: place.id }, 'an abandoned execution could not be ended; it is tried again in a minute');
-      this.broken.set(place.id, performance.now() + BROKEN_FOR_MS);
+      this.logger.error({ err: error, executionId: ref.id }, 'an abandoned execution could not be ended; it is tried again in a minute');
+      this.broken.set(ref.id, performance.now() + BROKEN_FOR_MS);
     }
   }
 
@@ -84,11 +85,11 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
     return this.broken.has(id);
   }
 
-  private async recover(place: ExecutionRef): Promise<void> {
-    // No agent leaves while something of it runs, so a closed segment has nothing to close: somebody else was first.
+  private async recover(ref: ExecutionRef): Promise<void> {
+    // No agent leaves while an execution of it runs. So where the agent's segment is closed, another server was first.
     let hitlRequestId: string | undefined;
-    const begun = await this.work.run(planFor(place), async (tx) => {
-      const execution = await this.executions.read(tx, place);
+    const begun = await this.work.run(planFor(ref), async (tx) => {
+      const execution = await this.executions.read(tx, ref);
       hitlRequestId = execution.hitlRequestId ?? undefined;
       // Read again under the locks: the runtime's own answer may have come in meanwhile, or another server began it again.
       if (execution.status !== 'running' || execution.leaseUntil === null || execution.leaseUntil > (await tx.now())) return undefined;
@@ -98,7 +99,7 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
       return undefined;
     });
     if (begun) void this.running.run(begun).catch(() => undefined);
-    else this.running.announce(place.id, hitlRequestId);
+    else this.running.announce(ref.id, hitlRequestId);
   }
 
   private async retry(tx: Tx, execution: ExecutionEntity): Promise<Again> {
@@ -108,7 +109,7 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
     const { request, facts } = approved;
     const hindrance = this.beginning.hindrance(approved);
     if (!this.running.bearsRepetition(execution.runtime, facts.definition)) return { because: '' };
-    // Among what is asked is that the definition is the one under which it began: its call was declared to bear this.
+    // `hindrance` has compared the definition with the one under which the execution began: that one declared its call idempotent.
     if (hindrance !== undefined) return { because: `: ${hindrance}` };
     if (fence >= BEGINNINGS_MAX) return { because: ` after ${fence} beginnings` };
     const begun = this.beginning.begin(tx, approved);

@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { CapabilityFacts } from '../../../domain/gate/decide.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Waiters } from '../../../platform/wake/waiters.js';
-import { type ChosenRuntime, chooseRuntime } from '../../executions/choose-runtime.js';
 import type { ExecutionRuntime } from '../../executions/execution.entity.js';
 import type { StartedExecution } from '../admission/admission-item.js';
 import { type Closed, CloseExecutionService } from './close-execution.service.js';
@@ -12,7 +11,7 @@ import { RuntimeSelection } from '../runtimes/runtime-selection.js';
 /** How long runtimes may still take when the server is asked to end, after its open requests have had their time. */
 const DRAIN_MS = 12_000;
 
-/** Calls the runtime of a started execution and closes it. The only place from which a runtime is called. */
+/** Calls the runtime of a started execution and closes the execution. Runtimes are called from here alone. */
 @Injectable()
 export class RunExecutionService {
   private readonly running = new Set<Promise<unknown>>();
@@ -24,11 +23,6 @@ export class RunExecutionService {
     private readonly waiters: Waiters,
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
-
-  /** Which runtime has a call of this definition; `receipt` when the agent does the work itself. */
-  choose(definition: CapabilityFacts | undefined): ChosenRuntime {
-    return chooseRuntime(this.config.runtimePrimary, definition);
-  }
 
   /** Whether a call that this runtime may have made already can be made again, with the same key. */
   bearsRepetition(runtime: ExecutionRuntime, definition: CapabilityFacts | undefined): boolean {
@@ -43,8 +37,8 @@ export class RunExecutionService {
   }
 
   /**
-   * Resolves when no runtime is being called any more. Calls that take longer than the server may are broken off: nobody
-   * can tell what became of them, and the log says so.
+   * Resolves when no runtime is being called any more. Calls that take longer than the server may are broken off: their
+   * outcome cannot be known, and the log says so.
    */
   async drained(): Promise<void> {
     const limit = setTimeout(() => this.shutdown.abort(), DRAIN_MS);
@@ -53,7 +47,7 @@ export class RunExecutionService {
     await this.closing.drained();
   }
 
-  /** Tells whoever waits for the execution, or for its request, to look again. */
+  /** Wakes the callers that wait for the execution, or for its request. */
   announce(executionId: string, hitlRequestId?: string): void {
     this.waiters.wake(executionId);
     if (hitlRequestId !== undefined) this.waiters.wake(hitlRequestId);

@@ -9,7 +9,7 @@ it.each([
   ['neither clock has moved', 0, 0, 1_000],
   ['both have', 400, 400, 600],
   ['the wall clock was set back', -5_000, 1_200, -200],
-  ['the monotonic clock stood still', 1_200, 0, -200],
+  ['the monotonic clock did not move', 1_200, 0, -200],
 ])('what is left, where %s', (_name, wall, monotonic, left) => {
   const [date, now] = [Date.now(), performance.now()];
   jest.spyOn(Date, 'now').mockReturnValue(date);

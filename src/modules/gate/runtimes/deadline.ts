@@ -4,7 +4,7 @@
  */
 export class Deadline {
   private constructor(
-    /** The moment by the wall clock, for whoever is told of it. */
+    /** The moment by the wall clock, for the receivers of a call. */
     readonly at: Date,
     private readonly monotonicMs: number,
   ) {}

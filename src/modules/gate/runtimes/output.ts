@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JsonValue } from '../../../domain/json.js';
 import { parseStrictJson } from '../../../platform/http/request/strict-json.js';
 
-/** The most bytes of JSON an output has: it stands in the execution and in its answer. */
+/** The most bytes of JSON an output has: it is kept in the execution and shown in its answer. */
 export const OUTPUT_BYTES_MAX = 256 * 1024;
 
 /**
@@ -20,7 +20,7 @@ export function outputOf(body: Buffer, headers: Readonly<Record<string, string>>
   const parsed = isJson(type) ? parseStrictJson(body) : undefined;
   if (parsed?.ok && fits(parsed.value)) return parsed.value;
   if (!isJson(type) && !isText(type)) return omitted(body, `a body of type ${type.slice(0, 100)}`);
-  // Duplicate members, numbers beyond the doubles and broken JSON are told as the text they came as.
+  // Duplicate members, numbers beyond the doubles and broken JSON are kept as the text they came as.
   const text = { text: new TextDecoder('utf-8').decode(body).replaceAll('\u0000', '\ufffd') };
   return fits(text) ? text : omitted(body, 'more than 256 KiB');
 }

@@ -16,7 +16,7 @@ export interface RuntimeCall {
   readonly input: JsonObject;
   readonly context?: JsonObject;
   readonly connector?: HttpConnector;
-  /** The execution's id: whoever receives the call twice can tell. */
+  /** The execution's id, by which a receiver recognizes a call that it gets twice. */
   readonly idempotencyKey: string;
   /** When the caller gives up. Nothing is begun after it. */
   readonly deadline: Deadline;

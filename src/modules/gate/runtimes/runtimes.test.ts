@@ -247,7 +247,7 @@ describe('the webhook', () => {
       'deadline']);
   });
 
-  it('tells failures by its own codes', async () => {
+  it('reports failures by its own codes', async () => {
     const webhook = new WebhookRuntime(guard, { url: origin, secret: base64 });
     answers = [json({ error: 'x' }, 500)];
     expect(await webhook.run(call(), signal)).toMatchObject({ kind: 'failed', error: { code: 'WEBHOOK_STATUS' },

@@ -5,7 +5,7 @@ import { OUTPUT_BYTES_MAX } from './output.js';
 import type { Runtime, RuntimeCall, RuntimeOutcome } from './runtime.js';
 
 export interface WebhookRuntimeOptions {
-  /** `RUNTIME_WEBHOOK_URL`: from the operator's environment, so it is called as it stands. */
+  /** `RUNTIME_WEBHOOK_URL`: from the operator's environment, so any address is allowed. */
   readonly url: string;
   /** `WEBHOOK_SECRET`: `whsec_` and base64, or any other text as raw bytes. */
   readonly secret: string;
@@ -13,7 +13,7 @@ export interface WebhookRuntimeOptions {
 
 /**
  * Posts the call to one address of the operator's, signed by Standard Webhooks, and takes the answer as its output.
- * The message's id is the execution's, so a receiver that gets it twice can tell.
+ * The message's id is the execution's, by which a receiver recognizes a message that it gets twice.
  */
 export class WebhookRuntime implements Runtime {
   readonly name = 'webhook';

@@ -57,6 +57,10 @@ export function decideAgain(
   if (facts.definition?.digest !== request.definition) {
     return { failed: { code: 'definition_changed', detail: 'The definition of the capability has changed since.' } };
   }
+  // The approver decides on an action of the service, not on a licence for the agent.
+  if (request.runs === 'service' && facts.runtime.runtime === 'receipt') {
+    return { failed: { code: 'runtime_gone', detail: 'The service was to run the action, and has no runtime for it any more.' } };
+  }
   if (!facts.agent) return { failed: { code: 'agent_inactive', detail: 'The agent is gone.' } };
   const decision = decide({
     definition: facts.definition,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type AccountHome, basisOf, type DecisionRecord, type VoterRecord } from '../../../domain/audit/catalogue/basis.js';
 import {
-  barredFrom, type Decider, type DutyCommand, type DutyQuestion, type DutyResult, judgeDecider, type Person, type RequestTies, stricterOf,
+  barredFrom, type Decider, type DutyCommand, type DutyQuestion, type DutyResult, judgeDecider, type RequestTies, stricterOf,
 } from '../../../domain/hitl/duties.js';
 import type { Approver } from '../../../domain/hitl/quorum.js';
 import { type EscalationLevel, HIGHEST_LEVEL } from '../../../domain/hitl/transition.js';
@@ -11,7 +11,7 @@ import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import { DeciderQuery, type DeciderWanted } from '../../authority/decider.query.js';
 import { type Facts, FactsQuery } from '../../authority/facts.query.js';
-import type { HitlRequestEntity } from '../requests/hitl-request.entity.js';
+import { tiesOf, withNamesake } from '../queue/request-ties.js';
 import { HitlRequestStore, type RequestToDecide } from '../requests/hitl-request.store.js';
 import { assertDecidable } from './assert-decidable.js';
 import { commandOf, type Decision, type DecisionContext } from './decision.js';
@@ -97,9 +97,9 @@ export class DecisionEligibilityService {
       if (id === ROOT) return [approverOf(id, ROOT, HIGHEST_LEVEL)];
       const found = people.get(id);
       if (!found) return [];
-      const { person, hasSingleUser, teamIds, home } = found;
+      const { person, hasSingleUser, isNamesake, teamIds, home } = found;
       const organization = { separationOfDuties: facts.separationOfDuties, hasSingleUser, selves: strict ? selves : new Map() };
-      const request = tiesWith(ties, found);
+      const request = withNamesake(ties, person.userId, isNamesake);
       const result = judgeDecider({ decider: person, request, agent, organization, command: { kind: 'approve' } });
       return result.kind === 'may' ? [approverOf(id, person.role, result.highestLevel, teamIds, home)] : [];
     });
@@ -114,8 +114,8 @@ export class DecisionEligibilityService {
     if (principal.kind === 'root') return { decider: { kind: 'root' }, organization: nobody, request: ties };
     if (principal.kind !== 'user') throw new Problem('FORBIDDEN', 'People decide.');
     const found = await this.deciders.read(tx, principal, deciderWanted(organizationId, ties, facts));
-    const { person, hasSingleUser, home } = found;
-    const request = tiesWith(ties, found);
+    const { person, hasSingleUser, isNamesake, home } = found;
+    const request = withNamesake(ties, person.userId, isNamesake);
     const organization = { ...nobody, hasSingleUser };
     const separation = stricterOf(ties.separationOfDuties, separationOfDuties);
     if (separation === 'standard') return { decider: person, organization, request, home };
@@ -135,26 +135,4 @@ function approverOf(
 
 function deciderWanted(organizationId: string, { createdAt, initiators }: RequestTies, { agent }: Facts): DeciderWanted {
   return { organizationId, since: createdAt, initiators, ...(agent?.teamId === undefined ? {} : { teamId: agent.teamId }) };
-}
-
-/** Another account of an initiator's address, closed or of another organization of the tenant, is the same person. */
-function tiesWith(ties: RequestTies, { person, isNamesake }: { person: Person; isNamesake: boolean }): RequestTies {
-  return isNamesake ? { ...ties, initiators: [...ties.initiators, person.userId] } : ties;
-}
-
-function tiesOf(request: HitlRequestEntity): RequestTies {
-  const { createdBy, agentOwnerId, agentRegisteredBy, teamId, vouchedBy } = request;
-  return {
-    level: request.escalationLevel,
-    createdAt: request.createdAt,
-    separationOfDuties: request.separationOfDuties,
-    // The caller of the request is an initiator too, where it was a person.
-    initiators: [...request.initiators, createdBy],
-    ...(vouchedBy === null ? {} : { vouchedBy }),
-    agent: {
-      ...(agentOwnerId === null ? {} : { ownerId: agentOwnerId }),
-      ...(agentRegisteredBy === null ? {} : { registeredBy: agentRegisteredBy }),
-      ...(teamId === null ? {} : { teamId }),
-    },
-  };
 }

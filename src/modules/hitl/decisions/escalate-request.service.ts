@@ -30,8 +30,7 @@ export class EscalateRequestService {
       const shown = expectedDigest === undefined ? {} : { expectedDigest };
       const { request, facts, record } = await this.eligibility.authorize(tx, context, 'escalate', shown, caller);
       const level = levelAbove(request.escalationLevel);
-      const { organizationId } = request;
-      if (escalateTo !== undefined && !(await this.deciders.mayApproveAt(tx, { organizationId, id, level }, escalateTo))) {
+      if (escalateTo !== undefined && !(await this.deciders.mayApproveAt(tx, { ...request, level }, escalateTo))) {
         throw new Problem('TARGET_NOT_ELIGIBLE', `Name somebody of the organization who may approve this request at level ${level}.`, {
           errors: [{ pointer: '/escalateTo', message: 'names nobody who may decide there' }],
         });

@@ -21,7 +21,7 @@ const FROM = `
 const ID = `v.request_id || ' ' || v.version || ' ' || v.voter as id`;
 
 /**
- * Without the vote that decided, which the approval's entry tells, as long as the vote is what its request shows. Erasing reaches the two
+ * Without the vote that decided, which the approval's entry records, as long as the vote is what its request shows. Erasing reaches the two
  * rows one after the other, and retention the request's alone: then the vote's note is compared as the request's.
  */
 const ROWS = `

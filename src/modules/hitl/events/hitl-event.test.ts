@@ -3,7 +3,7 @@ import { frameOf, isAfter, parsePosition, formatPosition } from './hitl-event.js
 
 const position = (text: string) => parsePosition(text, 'Last-Event-ID');
 
-describe('places of events', () => {
+describe('positions of events', () => {
   test.each(['0.0', '1.0', '812.4711', '18446744073709551615.9223372036854775807'])('%s is one', (text) => {
     expect(formatPosition(position(text))).toBe(text);
   });

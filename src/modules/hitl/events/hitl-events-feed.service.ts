@@ -13,7 +13,7 @@ const POLL_EVERY_MS = 2_000;
 const POLL_ALONE_EVERY_MS = 500;
 /** Commits of this time are read together. */
 const GATHER_MS = 5;
-/** While an older transaction holds events back, the feed reads again after this time at first, and at last. */
+/** While events wait for an older transaction, the feed reads again after this time at first, and at last. */
 const OPEN_TRANSACTION_RETRY_MS = { first: 10, last: 250 };
 const PAGE = 200;
 /** How long the next page waits for clients to take the former one. */
@@ -94,7 +94,7 @@ export class HitlEventsFeed {
     while (!reading.over) {
       let wait = this.waiters.hearsOthers ? POLL_EVERY_MS : POLL_ALONE_EVERY_MS;
       try {
-        const { events, settled, heldBack } = await this.events.read(scopeOfEverything(), position, PAGE);
+        const { events, settled, isIncomplete } = await this.events.read(scopeOfEverything(), position, PAGE);
         if (reading.over) return;
         for (const event of events) for (const listener of [...this.listeners]) listener.deliver(event);
         const isAll = events.length < PAGE;
@@ -104,8 +104,8 @@ export class HitlEventsFeed {
           await Promise.race([Promise.all([...this.listeners].map((listener) => listener.drained())), pause(DRAIN_WAIT_MS)]);
           continue;
         }
-        if (heldBack) wait = Math.min(wait, patience);
-        patience = heldBack ? Math.min(patience * 2, OPEN_TRANSACTION_RETRY_MS.last) : OPEN_TRANSACTION_RETRY_MS.first;
+        if (isIncomplete) wait = Math.min(wait, patience);
+        patience = isIncomplete ? Math.min(patience * 2, OPEN_TRANSACTION_RETRY_MS.last) : OPEN_TRANSACTION_RETRY_MS.first;
       } catch (error) {
         wait = POLL_ALONE_EVERY_MS;
         this.logger.warn({ err: error }, 'events cannot be read at the moment; streams wait');

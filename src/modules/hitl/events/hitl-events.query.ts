@@ -30,8 +30,8 @@ export interface EventPage {
   readonly events: readonly HitlEvent[];
   /** Everything before this position has been read, if the page was not full. */
   readonly settled: EventPosition;
-  /** Whether there are events that an older transaction, still open, holds back. */
-  readonly heldBack: boolean;
+  /** Whether further events are there, and wait until an older transaction has ended. */
+  readonly isIncomplete: boolean;
 }
 
 /** The extent of the events that can be read. */
@@ -68,8 +68,8 @@ export class HitlEventsQuery {
 
   async read(scope: Scope, after: EventPosition, limit: number): Promise<EventPage> {
     const within = scopeCondition(scope, COLUMNS_OF_SCOPE, 4);
-    const rows = await this.dataSource.query<({ open: string; heldBack: boolean } & EventRow)[]>(
-      `select now.open::text as open, exists (select from hitl_events h where h.txid >= now.open) as "heldBack", page.*
+    const rows = await this.dataSource.query<({ open: string; isIncomplete: boolean } & EventRow)[]>(
+      `select now.open::text as open, exists (select from hitl_events h where h.txid >= now.open) as "isIncomplete", page.*
        from (select pg_snapshot_xmin(pg_current_snapshot()) as open) now
        left join lateral (
          select ${COLUMNS} from hitl_events e
@@ -78,8 +78,8 @@ export class HitlEventsQuery {
        ) page on true`,
       [String(after.txid), String(after.n), limit, ...within.parameters],
     );
-    const { open, heldBack } = rows[0]!;
-    return { events: rows.filter(({ txid }) => txid !== null).map(eventOf), settled: { txid: BigInt(open), n: 0n }, heldBack };
+    const { open, isIncomplete } = rows[0]!;
+    return { events: rows.filter(({ txid }) => txid !== null).map(eventOf), settled: { txid: BigInt(open), n: 0n }, isIncomplete };
   }
 
   /** Events behind the one position and not behind the other; nothing before that other one can come any more. */
@@ -122,7 +122,7 @@ function eventOf(row: EventRow): HitlEvent {
 
 /**
  * Deletes from the oldest event on, without a gap, and never the last of the expired ones: as long as that row exists, a reader can
- * tell that the events before it are gone.
+ * see that the events before it are gone.
  */
 const forgetOld = cleanupStep(
   `delete from hitl_events e using (

@@ -28,8 +28,8 @@ const MORE: Record<DueKind, string> = {
 @Injectable()
 export class DueRequestsQuery {
   /**
-   * Open requests that are due, taken from each organization in turn, the earliest first, so that one organization's request does not
-   * wait behind another's thousands. Without stopped requests, whose deadlines are paused. `statement_timestamp()`, since an
+   * Open requests that are due, taken from one organization after the other, the earliest first, so that one organization's request does
+   * not wait behind another's thousands. Without stopped requests, whose deadlines are paused. `statement_timestamp()`, since an
    * index is not asked by a clock that moves.
    */
   async find(scope: Scope, kind: DueKind, limit: number, failures: RecentFailures, run: RunStatement): Promise<DueRequest[]> {
@@ -39,7 +39,7 @@ export class DueRequestsQuery {
       `with stopped as materialized (select organization_id, agent_id from stops where lifted_at is null)
        select q.* from organizations o
        cross join lateral (
-         select d.*, row_number() over (order by d."dueAt") as turn from (
+         select d.*, row_number() over (order by d."dueAt") as round from (
            select r.organization_id as "organizationId", r.agent_id as "agentId", r.id, r.execution_id as "executionId",
              r.timeout_action as "timeoutAction", ${due} as "dueAt"
            from hitl_requests r
@@ -48,7 +48,7 @@ export class DueRequestsQuery {
              and not exists (select from stopped s where s.organization_id in (o.id, 'org_platform') and s.agent_id = r.agent_id)
            order by ${due} limit $1) d) q
        where not exists (select from stopped s where s.organization_id in (o.id, 'org_platform') and s.agent_id is null) and ${within.sql}
-       order by q.turn, q."dueAt" limit $1`,
+       order by q.round, q."dueAt" limit $1`,
       [limit, failures.agents, failures.requests, ...within.parameters],
     );
     return rows as unknown as DueRequest[];

@@ -86,7 +86,7 @@ export class TimeOutService {
     const grants = facts.flatMap((one) => (isLimited(one) ? [one.grant.id] : []));
     for (const organizationId of [...new Set(requests.map((one) => one.organizationId))].sort()) {
       const executions = requests.filter((one) => one.organizationId === organizationId).map(({ executionId }) => executionId);
-      await this.usage.hold(tx, organizationId, executions, grants);
+      await this.usage.lockCounting(tx, organizationId, executions, grants);
     }
   }
 }

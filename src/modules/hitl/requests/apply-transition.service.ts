@@ -117,8 +117,7 @@ export class ApplyTransitionService {
   private async addressEscalations(tx: Tx, plans: readonly PlannedTransition[]): Promise<void> {
     const unaddressed = plans.filter(({ next, accepted }) =>
       next.escalatedTo === null && accepted.events.some(({ type }) => type === 'hitl.escalated'));
-    const wanted = unaddressed.map(({ next }) => ({ organizationId: next.organizationId, id: next.id, level: next.escalationLevel }));
-    const onlyOnes = await this.eligible.onlyOnes(tx, wanted);
+    const onlyOnes = await this.eligible.onlyOnes(tx, unaddressed.map(({ next }) => ({ ...next, level: next.escalationLevel })));
     for (const { next } of unaddressed) next.escalatedTo = onlyOnes.get(next.id) ?? null;
   }
 

@@ -31,7 +31,7 @@ export class CancelErasedService {
    */
   async cancel(tx: Tx, organizationId: string, refs: readonly Pick<RequestRef, 'id' | 'executionId'>[]): Promise<void> {
     if (refs.length === 0) return;
-    await this.usage.hold(tx, organizationId, refs.map(({ executionId }) => executionId));
+    await this.usage.lockCounting(tx, organizationId, refs.map(({ executionId }) => executionId));
     const found = await this.requests.readAll(tx, refs.map(({ id }) => ({ organizationId, id })));
     const open = found.filter(({ status }) => isOpen(status));
     const command = { kind: 'cancel', by: 'system' } as const;

@@ -26,7 +26,7 @@ export class CancelWorkService {
    * @returns ids to announce after the commit
    */
   async openRequests(tx: Tx, organizationId: string, agentId: string, cause: string): Promise<string[]> {
-    await this.usage.hold(tx, organizationId, await this.executions.waiting(tx, organizationId, agentId));
+    await this.usage.lockCounting(tx, organizationId, await this.executions.waiting(tx, organizationId, agentId));
     const open = await this.requests.openOf(tx, organizationId, agentId);
     const command = { kind: 'cancel', by: 'system' } as const;
     const requests = await this.requests.readAll(tx, open);

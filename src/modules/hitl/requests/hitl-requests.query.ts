@@ -1,14 +1,13 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.js';
-import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Statements } from '../../../platform/database/statements/statements.js';
 import { pageOf } from '../../../platform/database/statements/paged.js';
 import type { Page, PageRequest } from '../../../platform/http/fields/pagination.js';
 import type { ExecutionError, ExecutionStatus } from '../../executions/execution.entity.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
-import { queueOf } from '../queue/queue.query.js';
+import { QueueQuery } from '../queue/queue.query.js';
 import { REQUEST_COLUMNS } from './request-columns.js';
 
 /** A request with the outcome of its execution. */
@@ -46,7 +45,7 @@ export class HitlRequestsQuery {
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly statements: Statements,
-    @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'oidcIssuer'>,
+    private readonly queues: QueueQuery,
   ) {}
 
   async find(scope: Scope, id: string): Promise<RequestRow | undefined> {
@@ -67,14 +66,13 @@ export class HitlRequestsQuery {
       filter.escalatedTo ?? null, filter.organizationId ?? null, ...within.parameters,
     ];
     const { assignedTo } = filter;
-    if (assignedTo !== undefined) parameters.push(this.config.oidcIssuer ?? null, assignedTo);
-    const queue = assignedTo === undefined ? undefined : queueOf(`$${parameters.length}::text`, `$${parameters.length - 1}`);
+    const queue = assignedTo === undefined ? undefined : await this.queues.queueOf(scope, assignedTo, parameters.length + 1);
+    if (queue) parameters.push(...queue.parameters);
     return pageOf<RequestRow>(
       this.dataSource,
       {
         columns: COLUMNS,
-        ...(queue ? { with: queue.with } : {}),
-        from: `hitl_requests q ${queue?.joins ?? ''}`,
+        from: 'hitl_requests q',
         // Every request has its execution, so count and order do without the join: a queue may be a million long.
         wide: {
           keys: 'q.organization_id, q.id',
@@ -84,7 +82,7 @@ export class HitlRequestsQuery {
         where: `($1::text is null or q.status = $1) and ($2::text is null or q.agent_id = $2) and ($3::text is null or q.capability = $3)
           and ($4::integer is null or q.escalation_level = $4) and ($5::timestamptz is null or q.expires_at < $5)
           and ($6::text is null or q.escalated_to = $6)
-          and ($7::text is null or q.organization_id = $7) and ${within.sql} and ${queue?.where ?? 'true'}`,
+          and ($7::text is null or q.organization_id = $7) and ${within.sql} and ${queue?.sql ?? 'true'}`,
         parameters,
         id: 'q.id',
       },

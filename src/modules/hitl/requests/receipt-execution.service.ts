@@ -1,16 +1,14 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { basisOf } from '../../../domain/audit/catalogue/basis.js';
 import { agentChain } from '../../../domain/audit/entry/chain.js';
 import { compareLimits } from '../../../domain/gate/limits.js';
 import type { JsonObject } from '../../../domain/json.js';
-import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { type ApprovedAction, runExecution } from '../../../platform/outbox/effects.js';
 import type { Facts } from '../../authority/facts.query.js';
 import { GrantUsageStore } from '../../capabilities/grant-usage.store.js';
 import type { ExecutionEntity, ExecutionRuntime } from '../../executions/execution.entity.js';
 import { ExecutionStore } from '../../executions/execution.store.js';
-import { chooseRuntime } from '../../executions/choose-runtime.js';
 import { type Beginning, startedEvent } from '../../executions/started-event.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 
@@ -23,12 +21,7 @@ export class ReceiptExecutionService {
   constructor(
     private readonly executions: ExecutionStore,
     private readonly usage: GrantUsageStore,
-    @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'runtimePrimary'>,
   ) {}
-
-  isReceipt(request: HitlRequestEntity, facts: Facts): boolean {
-    return request.runs === 'caller' || chooseRuntime(this.config.runtimePrimary, facts.definition).runtime === 'receipt';
-  }
 
   /**
    * Counts an execution that begins now under the grant that lets it begin. While it waited, it was counted at the time of asking and
@@ -72,7 +65,7 @@ export class ReceiptExecutionService {
    * @returns whether the execution is done, or will run
    */
   async carryOut(tx: Tx, approved: HitlRequestEntity, facts: Facts, by?: string): Promise<'done' | 'runs'> {
-    if (!this.isReceipt(approved, facts)) {
+    if (approved.runs === 'service') {
       tx.enqueue(runExecution(actionOf(approved)));
       return 'runs';
     }

@@ -3,7 +3,7 @@ import { canonical } from '../../../domain/audit/entry/jcs.js';
 import { ERASED } from '../../../domain/audit/entry/read-entry.js';
 import type { JsonValue } from '../../../domain/json.js';
 import type { RecordKeeper } from '../../../platform/audit/record-keepers.js';
-import { longColumns, longColumnsOf, measured, pageOf, recordRows, streamedRows } from '../../../platform/audit/record-rows.js';
+import { inOrder, longColumns, longColumnsOf, measured, recordRows, streamedRows } from '../../../platform/audit/record-rows.js';
 
 type Shown = Pick<Row, keyof typeof LONG | 'version'>;
 
@@ -69,7 +69,7 @@ const ROWS = `
       select from hitl_votes v where v.organization_id = q.organization_id and v.request_id = q.id and v.version = q.version
         and v.voter = q.decided_by) end as "isVoted",
     q.decision_entry_id as "entryId", long."isLarge", ${longColumns(LONG)}
-  from hitl_requests q ${measured(LONG)} ${pageOf('q')}`;
+  from hitl_requests q ${measured(LONG)} ${inOrder('q')}`;
 
 /** A row as retention of records leaves one: without the nonce and all texts. */
 export const IS_BLANK = `q.status not in ('pending', 'escalated') and q.input = '{}' and q.nonce = '' and q.context is null

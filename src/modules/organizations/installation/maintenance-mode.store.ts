@@ -1,20 +1,20 @@
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 
-/** Says in the database that nobody must be served from it; every server sees that within a second. @returns since when it is held so */
+/** Puts the database into maintenance mode; every server sees that within a second. @returns since when it is in that mode */
 export async function enterMaintenance(run: RunStatement, because: string): Promise<Date> {
   const [row] = await run(
-    `with held as (
+    `with changed as (
        update instance set held_at = case when held_because = $1 then held_at else clock_timestamp() end, held_because = $1
        returning held_at)
-     select held_at from held`,
+     select held_at from changed`,
     [because],
   );
   return row!.held_at as Date;
 }
 
 /**
- * It is served again from here on; servers compare it anew with what they know of it.
+ * Ends maintenance mode; servers compare the database anew with the checkpoints that they know.
  *
  * @param note signed, so that they forget what they have seen; null: only those that start from here on serve
  */

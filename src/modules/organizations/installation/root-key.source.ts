@@ -6,6 +6,8 @@ import type { Principal } from '../../../platform/auth/access/principal.js';
 import { scopeOfEverything } from '../../../platform/auth/access/scope.js';
 import { ROOT_KEY_FORM, hashRootKey, sameHash } from './root-key.js';
 
+const NOT_FOR_OTHERS = 'x-api-key takes the root key only; send any other credential as "Authorization: Bearer <credential>"';
+
 /** The root key, by `Authorization: Bearer` or `x-api-key`. The stored hash is read at each call: rotation holds at once. */
 @Injectable()
 export class RootKeySource implements CredentialSource {
@@ -23,6 +25,7 @@ export class RootKeySource implements CredentialSource {
       return { kind: 'invalid', reason: 'two credentials name different principals' };
     }
     const key = apiKey ?? asBearer!;
+    if (!key.startsWith('svc_root_')) return { kind: 'invalid', reason: NOT_FOR_OTHERS };
     if (!ROOT_KEY_FORM.test(key)) return { kind: 'invalid', reason: 'not a root key' };
     const principal = { kind: 'root', keyHash: hashRootKey(key) } as const;
     return { kind: 'verified', caller: { principal, scope: scopeOfEverything(), actorId: 'root' } };

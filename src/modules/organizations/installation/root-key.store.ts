@@ -20,7 +20,7 @@ export class RootKeyStore {
   }
 
   /**
-   * Returns when everything has ended that compared its root key with the hash as it was: units of work hold the platform's
+   * Returns when all work has ended that compared its root key with the former hash: units of work have joined the platform's
    * barrier, the gate's commits that of their agent's organization.
    */
   async passOldKey(): Promise<void> {

@@ -1,12 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { platformChain } from '../../../domain/audit/entry/chain.js';
 import { asService } from '../../../platform/auth/access/call-context.js';
-import { CredentialSources } from '../../../platform/auth/credentials/credential-source.js';
 import { StartRefused } from '../../../platform/config/start-refused.js';
-import { createDataSource } from '../../../platform/database/data-source.js';
-import { IdempotencyKeys } from '../../../platform/database/transaction/idempotency.js';
-import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
-import { OutboxSignal } from '../../../platform/outbox/outbox-signal.js';
+import { commandWork, withDataSource } from '../../../platform/database/transaction/command-work.js';
 import { hashRootKey, makeRootKey } from './root-key.js';
 import { RootKeyStore } from './root-key.store.js';
 
@@ -20,7 +15,6 @@ export interface RotatedKey {
   readonly unwaited?: unknown;
 }
 
-const CONNECT_TIMEOUT_MS = 5_000;
 const KEY_ID_DIGITS = 16;
 
 /**
@@ -31,10 +25,8 @@ const KEY_ID_DIGITS = 16;
  *
  * @throws StartRefused for a database that was never set up
  */
-export async function rotateRootKey(databaseUrl: string): Promise<RotatedKey> {
-  const dataSource = createDataSource({ url: databaseUrl, poolSize: 2, connectTimeoutMs: CONNECT_TIMEOUT_MS });
-  await dataSource.initialize();
-  try {
+export function rotateRootKey(databaseUrl: string): Promise<RotatedKey> {
+  return withDataSource(databaseUrl, 2, async (dataSource) => {
     const store = new RootKeyStore(dataSource);
     if (!(await store.isSetUp())) {
       throw new StartRefused('this database was never set up: start the server on it once, which makes the first root key');
@@ -42,21 +34,16 @@ export async function rotateRootKey(databaseUrl: string): Promise<RotatedKey> {
     const rootKey = makeRootKey();
     const keyHash = hashRootKey(rootKey);
     const keyId = keyHash.slice(0, KEY_ID_DIGITS);
-    // No call comes through here that could bring an idempotency key, so any secret does.
-    const keys = new IdempotencyKeys({ encryptionKey: randomBytes(32).toString('base64') });
-    const work = new UnitOfWork(dataSource, new CredentialSources(), keys, new OutboxSignal());
     const rotatedAt = await asService('cli', () =>
-      work.run({ chains: [platformChain()], leavesFacts: true }, async (tx) => {
+      commandWork(dataSource).run({ chains: [platformChain()], leavesFacts: true }, async (tx) => {
         const now = await tx.now();
         await store.replace(tx, keyHash, now);
         tx.record(platformChain(), { type: 'admin.key_rotated', metadata: { keyId } });
         return now;
       }),
     );
-    // From here on the new key is the only one: whatever fails, it must be told.
+    // From here on the new key is the only one: whatever fails, it must be shown.
     const unwaited = await store.passOldKey().then(() => undefined, (error: unknown) => error);
     return { rootKey, keyId, rotatedAt, ...(unwaited === undefined ? {} : { unwaited }) };
-  } finally {
-    await dataSource.destroy().catch(() => undefined);
-  }
+  });
 }

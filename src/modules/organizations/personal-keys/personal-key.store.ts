@@ -4,7 +4,7 @@ import { Problem } from '../../../platform/http/reply/problem.js';
 import { PersonalKeyEntity } from './personal-key.entity.js';
 import type { UserRef } from '../users/user.store.js';
 
-/** Keys of one account, which its place has found within the caller's scope. */
+/** Keys of one account, whose ref was found within the caller's scope. */
 @Injectable()
 export class PersonalKeyStore {
   async insert(tx: Tx, key: PersonalKeyEntity): Promise<void> {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { refusalToMakeKey, refusalToManageKeys } from '../../../domain/access/rank.js';
 import { organizationChain } from '../../../domain/audit/entry/chain.js';
 import { newId } from '../../../domain/ids.js';
-import { isRecentSignIn } from '../../../platform/auth/credentials/recent-sign-in.js';
+import { assertRecentSignIn } from '../../../platform/auth/credentials/recent-sign-in.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import type { Page, PageRequest } from '../../../platform/http/fields/pagination.js';
@@ -39,7 +39,7 @@ export class PersonalKeysService {
     return this.work.run(sharedChange(ref.organizationId), async (tx) => {
       const user = await this.users.readActive(tx, ref);
       assertRank(refusalToMakeKey(actorOf(caller), user));
-      assertFresh(caller);
+      assertRecentSignIn(caller, 'a personal key');
       const now = await tx.now();
       const { name, expiresAt } = wanted;
       if (expiresAt !== undefined && expiresAt <= now) throw invalid([{ pointer: '/expiresAt', message: 'must lie ahead' }]);
@@ -86,10 +86,4 @@ export class PersonalKeysService {
       return tx.reply(204, undefined);
     });
   }
-}
-
-/** A key outlives every session, so a browser that was left open, or a cookie that was taken, makes none. */
-function assertFresh({ principal }: Caller): void {
-  if (principal.kind !== 'user' || principal.credential.kind !== 'session' || isRecentSignIn(principal.credential)) return;
-  throw new Problem('FORBIDDEN', 'Sign in again first: a personal key is made within ten minutes of signing in.');
 }

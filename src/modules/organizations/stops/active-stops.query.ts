@@ -1,22 +1,22 @@
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 
-/** The stops that hold an agent at this moment, and since when at least one of them has, without a gap. */
+/** The stops that are in force for an agent, and since when at least one of them has been, without a gap. */
 export interface ActiveStops {
   readonly stops: readonly { readonly id: string }[];
   readonly since: Date;
 }
 
-interface HeldAgent {
+interface AgentOfStops {
   organizationId: string;
   agentId: string;
 }
 
 /**
- * For each agent, in its order, what holds it, if anything. Asked inside a unit of work that holds the agents' heads and their
- * organizations' barriers.
+ * For each agent, in their order, the stops that are in force for it, and since when; undefined where there are none. Called inside a unit
+ * of work that has locked the agents' heads and joined their organizations' barriers.
  */
-export async function activeStopsOf(tx: Tx, agents: readonly HeldAgent[]): Promise<(ActiveStops | undefined)[]> {
-  const keyOf = ({ organizationId, agentId }: HeldAgent) => `${organizationId} ${agentId}`;
+export async function activeStopsOf(tx: Tx, agents: readonly AgentOfStops[]): Promise<(ActiveStops | undefined)[]> {
+  const keyOf = ({ organizationId, agentId }: AgentOfStops) => `${organizationId} ${agentId}`;
   // Many requests of one agent are one question.
   const distinct = new Map(agents.map((agent) => [keyOf(agent), agent]));
   const asked = [...distinct.values()];
@@ -28,13 +28,13 @@ export async function activeStopsOf(tx: Tx, agents: readonly HeldAgent[]): Promi
          select id, made_at, lifted_at from stops
          where organization_id in (a.organization_id, 'org_platform') and (agent_id is null or agent_id = a.agent_id))
        select array(select id from over_it where lifted_at is null order by id) as ids,
-         (select lower(held) from (
-            select unnest(range_agg(tstzrange(made_at, coalesce(lifted_at, 'infinity')))) as held from over_it) times
-          where upper(held) = 'infinity') as since) h
+         (select lower(stopped) from (
+            select unnest(range_agg(tstzrange(made_at, coalesce(lifted_at, 'infinity')))) as stopped from over_it) times
+          where upper(stopped) = 'infinity') as since) h
      order by a.n`,
     [asked.map((agent) => agent.organizationId), asked.map((agent) => agent.agentId)],
   );
-  const holds = rows.map(({ ids, since }) => (since === null ? undefined : { stops: (ids ?? []).map((id) => ({ id })), since }));
-  const byAgent = new Map([...distinct.keys()].map((key, i) => [key, holds[i]]));
+  const active = rows.map(({ ids, since }) => (since === null ? undefined : { stops: (ids ?? []).map((id) => ({ id })), since }));
+  const byAgent = new Map([...distinct.keys()].map((key, i) => [key, active[i]]));
   return agents.map((agent) => byAgent.get(keyOf(agent)));
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Fate, leavesNoOwner, lowerOf, refusalToChange, refusalToClose, refusalToMake } from '../../../domain/access/rank.js';
+import { type RoleAfter, leavesNoOwner, lowerOf, refusalToChange, refusalToClose, refusalToMake } from '../../../domain/access/rank.js';
 import { organizationChain } from '../../../domain/audit/entry/chain.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
@@ -85,8 +85,8 @@ export class ChangeUserService {
   }
 
   /** @throws Problem CONFLICT when the organization's last owner would go */
-  private async assertOwnerStays(tx: Tx, user: UserEntity, fate: Fate): Promise<void> {
-    if (leavesNoOwner(user, fate, await this.users.otherOwners(tx, user))) {
+  private async assertOwnerStays(tx: Tx, user: UserEntity, after: RoleAfter): Promise<void> {
+    if (leavesNoOwner(user, after, await this.users.otherOwners(tx, user))) {
       throw new Problem('CONFLICT', 'This is the last owner of the organization: make another one first.');
     }
   }

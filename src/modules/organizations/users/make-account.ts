@@ -15,7 +15,7 @@ export interface NewAccount {
   readonly organizationId: string;
   /** Where something has been bound to it before the account is there. */
   readonly id?: string | undefined;
-  /** Null where the provider tells none; it can be given later. */
+  /** Null where the provider gives none; it can be added later. */
   readonly email: string | null;
   readonly name?: string | null | undefined;
   readonly avatarUrl?: string | null | undefined;

@@ -14,7 +14,7 @@ import { atPhase, blankedOne, legible, ErasureSearch, VALUES_AT_ONCE } from '../
 
 /** What an archive holds of what is to be erased, before anything is blanked. */
 interface Survey extends BlankingTotals {
-  /** All texts to search for, where the archive tells of further ones. */
+  /** All texts to search for, where the archive holds further ones. */
   readonly texts?: readonly string[];
 }
 
@@ -33,18 +33,18 @@ export class EraseArchive {
   ) {}
 
   async step(key: ErasureKey, from: ErasureCursor): Promise<Stepped> {
-    const { erasure, sweeps } = await this.work.run(ALONE, async (tx) =>
-      ({ erasure: await this.progress.lock(tx, key, from), sweeps: await this.archived.sweeps(tx, key.organizationId) }));
-    const isThrough = sweeps.unfinished.length === 0 && sweeps.recorded.length === (from.archives ?? 0);
-    const erased = isThrough ? {} : await this.through(erasure, sweeps);
+    const { erasure, runs } = await this.work.run(ALONE, async (tx) =>
+      ({ erasure: await this.progress.lock(tx, key, from), runs: await this.archived.runs(tx, key.organizationId) }));
+    const isThrough = runs.unfinished.length === 0 && runs.recorded.length === (from.archives ?? 0);
+    const erased = isThrough ? {} : await this.through(erasure, runs);
     if (typeof erased === 'string') return erased;
     return this.work.run(under(key), async (tx) => {
       const now = await this.progress.lock(tx, key, from);
       // A retention run has added an archive meanwhile, which was not searched here.
-      if ((await this.recorded(tx, key)) !== sweeps.recorded.length) return 'more';
+      if ((await this.recorded(tx, key)) !== runs.recorded.length) return 'more';
       const counts = addRows(now.counts, erased);
       if (now.cursor.last) return this.progress.end(tx, { ...now, counts });
-      await this.progress.move(tx, now, { ...atPhase(now.cursor, 'check'), archives: sweeps.recorded.length }, counts);
+      await this.progress.move(tx, now, { ...atPhase(now.cursor, 'check'), archives: runs.recorded.length }, counts);
       return 'more';
     });
   }
@@ -55,13 +55,13 @@ export class EraseArchive {
   }
 
   private async recorded(tx: Tx, { organizationId }: ErasureKey): Promise<number> {
-    return (await this.archived.sweeps(tx, organizationId)).recorded.length;
+    return (await this.archived.runs(tx, organizationId)).recorded.length;
   }
 
   /** @returns the counts; or the result of the step, where not all archives were searched */
-  private async through(erasure: Erasure, sweeps: ArchivedRuns): Promise<Record<string, number> | Stepped> {
+  private async through(erasure: Erasure, runs: ArchivedRuns): Promise<Record<string, number> | Stepped> {
     try {
-      return await this.archived.open(erasure.organizationId, sweeps, (open) => this.erase(erasure, open));
+      return await this.archived.open(erasure.organizationId, runs, (open) => this.erase(erasure, open));
     } catch (error) {
       if (error instanceof UnderWay) return 'later';
       throw error;
@@ -84,23 +84,25 @@ export class EraseArchive {
 
   private async survey(erasure: Erasure, open: OpenArchives, blanking: (entry: ArchivedEntry) => Blanking | undefined): Promise<Survey> {
     const known = this.texts.open(erasure.id, erasure.texts);
-    const told = new Set<string>();
+    const learned = new Set<string>();
     let found: BlankingTotals = { values: 0, byText: 0, entries: 0, hasDecision: false };
     for await (const entry of open.entries()) {
-      for (const text of legible(() => textsAt(entry.text, this.pointers(erasure, entry))) ?? []) told.add(text);
+      for (const text of legible(() => textsAt(entry.text, this.pointers(erasure, entry))) ?? []) learned.add(text);
       const one = blanking(entry);
       if (one) found = addTotals(found, totalsOf([one]));
     }
-    const texts = searchedTexts([...known, ...told]);
+    const texts = searchedTexts([...known, ...learned]);
     return { ...found, ...(texts.length > known.length ? { texts } : {}) };
   }
 
-  /** Texts that the archive tells of a user may stand in the log as well: the log is searched again, and the archive after the log. */
+  /** Texts of a user that the archive holds may stand in the log as well: the log is searched again, and the archive after the log. */
   private learn(erasure: Erasure, texts: readonly string[]): Promise<Stepped> {
     return this.work.run<Stepped>(under(erasure), async (tx) => {
       const now = await this.progress.lock(tx, erasure, erasure.cursor);
       const { round, ownOnly } = now.cursor;
-      await this.progress.addTexts(tx, now, { phase: 'log', round, ...(ownOnly ? { ownOnly } : {}) }, this.texts.seal(erasure.id, texts));
+      const cursor = { phase: 'log', round, ...(ownOnly ? { ownOnly } : {}) } as const;
+      const learned = { from: now.cursor, cursor, blankings: [], unreadable: 0, texts: this.texts.seal(erasure.id, texts) };
+      await this.progress.moveBehind(tx, now, learned);
       return 'more';
     });
   }
@@ -131,7 +133,7 @@ export class EraseArchive {
     };
   }
 
-  /** The table of subjects has no rows of swept entries: the entries themselves tell whom they concern. */
+  /** The table of subjects has no rows of swept entries: the entries themselves name whom they concern. */
   private pointers({ userId }: Erasure, { payload }: ArchivedEntry): string[] {
     const read = userId === null || !payload.includes(userId) ? '' : readPayload(payload);
     return typeof read === 'string' ? [] : pointersTo(userId!, read);

@@ -1,13 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { type ChainRef, organizationChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
 import { type Blanking, sortedBlanks } from '../../../domain/audit/erasure/search-entry.js';
+import { given } from '../../../domain/given.js';
+import { newId } from '../../../domain/ids.js';
+import type { Caller } from '../../../platform/auth/access/principal.js';
 import type { Plan } from '../../../platform/database/transaction/plan.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { SignedErasures } from '../../audit/erasures/signed-erasures.service.js';
 import {
-  type Erasure, type ErasureCounts, type ErasureKey, type ErasureCursor, isAnyLeft, type Stepped, VALUES_WITHOUT_CONFIRMATION,
+  type Erasure, type ErasureCounts, type ErasureKey, type ErasureCursor, isAnyLeft, NOTHING_YET, type Stepped, VALUES_WITHOUT_CONFIRMATION,
 } from './erasure.js';
 import { ErasureStore } from './erasure.store.js';
+import type { ErasureRow } from '../requests/erasures.query.js';
+import { SealedSearchTexts } from '../requests/sealed-search-texts.js';
 import { atPhase, type ErasureSearchResult } from '../search/erasure-search.service.js';
 
 /** One server at a time erases. */
@@ -34,13 +39,28 @@ export interface BlankingTotals {
   readonly hasDecision: boolean;
 }
 
-/** Moves the cursor of an erasure together with the entries that tell what was erased. */
+type NewErasure = Pick<Erasure, 'organizationId' | 'kind' | 'userId' | 'reason' | 'state' | 'cursor'>
+  & { readonly texts: readonly string[]; readonly caller: Caller };
+
+/** Moves the cursor of an erasure together with the entries that list what was erased. */
 @Injectable()
 export class ErasureProgress {
   constructor(
     readonly store: ErasureStore,
+    readonly texts: SealedSearchTexts,
     private readonly signed: SignedErasures,
   ) {}
+
+  /** Begins an erasure, or has it wait for a confirmation. Needs the head of the organization's chain. */
+  async begin(tx: Tx, { texts, caller, ...erasure }: NewErasure): Promise<ErasureRow> {
+    const id = newId('ers');
+    const row = { ...erasure, id, askedBy: caller.actorId, counts: NOTHING_YET, askedAt: await tx.now() };
+    await this.store.insert(tx, { ...row, texts: this.texts.seal(id, texts) });
+    if (row.cursor.phase === 'log') await this.store.setScope(tx, row);
+    const metadata = given({ userId: row.userId, erasureId: id, count: texts.length, reason: row.reason });
+    tx.record(organizationChain(row.organizationId), { type: 'gdpr.erasure_requested', metadata }, { actorId: caller.actorId });
+    return { ...row, confirmedBy: null, endedAt: null };
+  }
 
   /** Whether this server may erase: where another key signs, another server has to. */
   maySign(tx: Tx): Promise<boolean> {
@@ -55,19 +75,18 @@ export class ErasureProgress {
   }
 
   /** @throws Overtaken where the cursor has moved since the erasure was read */
-  async move(tx: Tx, erasure: Erasure, cursor: ErasureCursor, counts: ErasureCounts): Promise<void> {
-    if (!(await this.store.advance(tx, erasure, { cursor, counts }))) throw new Overtaken();
+  async move(tx: Tx, erasure: Erasure, cursor: ErasureCursor, counts: ErasureCounts, texts?: Buffer): Promise<void> {
+    if (!(await this.store.advance(tx, erasure, given({ cursor, counts, texts })))) throw new Overtaken();
   }
 
   /** Moves the cursor behind what was searched. @throws Overtaken where the cursor has moved since the erasure was read */
   async moveBehind(tx: Tx, erasure: Erasure, { cursor, blankings, unreadable, texts }: ErasureSearchResult): Promise<void> {
     const counts = plus(erasure.counts, blankings);
-    const step = { cursor, counts: { ...counts, unreadable: counts.unreadable + unreadable }, ...(texts ? { texts } : {}) };
-    if (!(await this.store.advance(tx, erasure, step))) throw new Overtaken();
+    await this.move(tx, erasure, cursor, { ...counts, unreadable: counts.unreadable + unreadable }, texts);
     // New texts may stand anywhere in the log.
     if (texts) await this.store.markSearched(tx, erasure, 'nothing');
     const was = erasure.cursor.phase;
-    if (was === 'subjects' && cursor.phase === 'log') await this.store.setScope(tx, erasure);
+    if (was !== 'log' && cursor.phase === 'log') await this.store.setScope(tx, erasure);
     if (was === 'log' && cursor.phase === 'rows') await this.store.markSearched(tx, erasure, 'scope');
   }
 
@@ -75,13 +94,6 @@ export class ErasureProgress {
   async blank(tx: Tx, erasure: Erasure, blankings: readonly Blanking[]): Promise<void> {
     if ((await this.store.blank(tx, erasure.organizationId, blankings)) < blankings.length) throw new Overtaken();
     await this.list(tx, erasure, blankings);
-  }
-
-  /** Adds texts to search for: these may stand anywhere in the log. @throws Overtaken */
-  async addTexts(tx: Tx, erasure: Erasure, cursor: ErasureCursor, texts: Buffer): Promise<void> {
-    if (!(await this.store.advance(tx, erasure, { cursor, counts: erasure.counts, texts }))) throw new Overtaken();
-    await this.store.markSearched(tx, erasure, 'nothing');
-    await this.store.setScope(tx, erasure);
   }
 
   /** Records values that will be blanked outside of the database. @throws Overtaken */
@@ -131,7 +143,7 @@ export class ErasureProgress {
       return 'end';
     }
     await this.store.end(tx, erasure);
-    // The log tells that a user was erased, also where the log held nothing of the user.
+    // The log records the erasure of a user also where it had nothing of the user.
     if (counts.values === 0 && userId !== null) {
       await this.signed.record(tx, organizationId, { userId, erasureId: id, erased: [] });
     }

@@ -1,20 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import type { JsonObject } from '../../../domain/json.js';
-import { type FoundPerson, listAbout } from '../../../platform/audit/personal-data/personal-records.js';
 import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
+import { ERASURE_COLUMNS } from '../requests/erasures.query.js';
 import type { ChainRange, Erasure, ErasureCounts, ErasureKey, ErasureCursor, ErasureState } from './erasure.js';
 
-const COLUMNS = `e.organization_id as "organizationId", e.id, e.kind, e.user_id as "userId", e.texts, e.reason, e.state,
-  e.asked_by as "askedBy", e.confirmed_by as "confirmedBy", e.place as cursor, e.place::text as "cursorText", e.counts,
-  e.asked_at as "askedAt", e.ended_at as "endedAt"`;
-
-const ABOUT = `
-  select json_build_object('id', e.id, 'state', e.state, 'askedAt', e.asked_at) as row from erasures e
-  where e.organization_id = any ($2) and (e.user_id = $1 or e.asked_by = $1 or e.confirmed_by = $1) order by e.id`;
+const COLUMNS = `${ERASURE_COLUMNS}, e.texts, e.place::text as "cursorText"`;
 
 /** Ranges at once: an organization may have more agents than one statement should look through. */
 export const RANGES_AT_ONCE = 50;
@@ -162,21 +155,6 @@ export class ErasureStore {
        where organization_id = $1 and id = $2`,
       [organizationId, id],
     );
-  }
-
-  /** Erasures of a user, or asked for or confirmed by the user. */
-  about(person: FoundPerson): AsyncGenerator<JsonObject> {
-    return listAbout(person, 'erasures', ABOUT);
-  }
-
-  async reasons(tx: Tx, organizationId: string, after: string, limit: number): Promise<{ id: string; reason: string | null }[]> {
-    return tx.query(
-      'select id, reason from erasures where organization_id = $1 and id > $2 order by id limit $3', [organizationId, after, limit],
-    );
-  }
-
-  async giveReason(tx: Tx, organizationId: string, ids: readonly string[], reason: string): Promise<void> {
-    await tx.query('update erasures set reason = $3 where organization_id = $1 and id = any ($2)', [organizationId, ids, reason]);
   }
 
   /** Declines erasures that nobody has confirmed in time, and forgets their texts. */

@@ -3,14 +3,16 @@ import { organizationChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/
 import { recordsNothing } from '../../../platform/auth/access/call-context.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
 import { reply, type Reply } from '../../../platform/http/reply/replies.js';
 import { OrganizationsQuery } from '../../organizations/organizations.query.js';
 import { ErasureJob } from '../execution/erasure-job.service.js';
-import { ErasureRequests } from './erasure-requests.service.js';
+import type { Erasure } from '../execution/erasure.js';
+import { ErasureProgress } from '../execution/erasure-progress.service.js';
 import type { AskErasureDto } from '../erasures.dto.js';
 import { type ErasureEnvelope, type FoundReply, presentErasure, presentFound } from '../erasures.presenter.js';
 import { ErasuresQuery } from './erasures.query.js';
-import { PreviewErasure, needsConfirmation } from '../search/preview-erasure.service.js';
+import { ErasureSearch, needsConfirmation } from '../search/erasure-search.service.js';
 
 const PATIENCE_MS = 1_500;
 
@@ -20,8 +22,8 @@ export class RequestErasureService {
   constructor(
     private readonly work: UnitOfWork,
     private readonly organizations: OrganizationsQuery,
-    private readonly preview: PreviewErasure,
-    private readonly requests: ErasureRequests,
+    private readonly search: ErasureSearch,
+    private readonly progress: ErasureProgress,
     private readonly erasures: ErasuresQuery,
     private readonly job: ErasureJob,
   ) {}
@@ -31,8 +33,9 @@ export class RequestErasureService {
     const { values, reason, dryRun = false } = wanted;
     const organizationId = await this.organizationOf(caller, wanted.organizationId);
     const found = await this.work.run({ chains: [] }, async (tx) => ({
-      before: await this.requests.erasedAlone(tx, organizationId, caller),
-      ...(await this.preview.preview(tx, organizationId, values, dryRun)),
+      // What the caller has had erased here within a day without a confirmation.
+      before: await this.progress.store.erasedAlone(tx, { organizationId, id: '', askedBy: caller.actorId }),
+      ...(await this.search.preview(tx, organizationId, values, dryRun)),
     }));
     if (dryRun) {
       recordsNothing();
@@ -40,17 +43,31 @@ export class RequestErasureService {
     }
     const mustWait = organizationId !== PLATFORM_ORGANIZATION && needsConfirmation({ ...found, values: found.values + found.before });
     const answer = await this.work.run({ chains: [organizationChain(organizationId)], leavesFacts: true }, async (tx) => {
-      const row = await this.requests.insert(tx, { organizationId, values, reason, caller, state: mustWait ? 'unconfirmed' : 'running' });
+      const row = await this.progress.begin(tx, {
+        organizationId, kind: 'values', userId: null, texts: values, reason, caller, state: mustWait ? 'unconfirmed' : 'running',
+        cursor: { phase: 'log', round: 1 },
+      });
       return tx.reply(mustWait ? 202 : 200, { ...presentFound(organizationId, found), erasure: presentErasure(row) });
     });
     return mustWait ? answer : this.afterSearch(answer, caller);
   }
 
-  /** @throws Problem FORBIDDEN for the person who has asked for the erasure, CONFLICT where no confirmation is awaited */
+  /**
+   * @throws Problem NOT_FOUND, also for an erasure of another organization; FORBIDDEN for who has asked for the erasure; CONFLICT
+   *   where no confirmation is awaited
+   */
   async confirm(id: string, caller: Caller): Promise<Reply<ErasureEnvelope>> {
-    const key = await this.requests.find(caller, id);
-    const answer = await this.work.run({ chains: [organizationChain(key.organizationId)], leavesFacts: true }, async (tx) =>
-      tx.reply(200, { erasure: presentErasure(await this.requests.confirm(tx, key, caller)) }));
+    const key = await this.progress.store.findKey(caller.scope, id);
+    const chain = organizationChain(key.organizationId);
+    const answer = await this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
+      const erasure = (await this.progress.store.find(tx, key, true)) as Erasure;
+      const { state, askedBy } = erasure;
+      if (state !== 'unconfirmed') throw new Problem('CONFLICT', 'The erasure waits for nobody to confirm it.');
+      if (askedBy === caller.actorId) throw new Problem('FORBIDDEN', 'Somebody else confirms it than has asked for it.');
+      await this.progress.store.setState(tx, key, 'running', caller.actorId);
+      tx.record(chain, { type: 'gdpr.erasure_confirmed', metadata: { erasureId: id, askedBy } });
+      return tx.reply(200, { erasure: presentErasure({ ...erasure, state: 'running', confirmedBy: caller.actorId }) });
+    });
     return this.afterSearch(answer, caller);
   }
 

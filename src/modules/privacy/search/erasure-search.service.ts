@@ -3,13 +3,11 @@ import { Injectable } from '@nestjs/common';
 import { type Blanking, blankingOf, type SearchedEntry, searchedTexts, textsAt } from '../../../domain/audit/erasure/search-entry.js';
 import { type TextMatcher, textMatcher } from '../../../domain/audit/erasure/text-matcher.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
-import type { ChainRange, Erasure, ErasureCursor } from '../execution/erasure.js';
+import { type ChainRange, type Erasure, type ErasureCursor, VALUES_WITHOUT_CONFIRMATION } from '../execution/erasure.js';
 import { ErasureStore, RANGES_AT_ONCE } from '../execution/erasure.store.js';
 import { SealedSearchTexts } from '../requests/sealed-search-texts.js';
-import { LogSearchQuery } from './log-search.query.js';
+import { ENTRIES_AT_ONCE, LogSearchQuery, restOf } from './log-search.query.js';
 
-/** Entries read at once: each may hold a few hundred kilobytes. */
-const ENTRIES_AT_ONCE = 100;
 /** Committed values that one transaction blanks, and one entry lists. */
 export const VALUES_AT_ONCE = 1_000;
 
@@ -24,6 +22,24 @@ export interface ErasureSearchResult {
   readonly texts?: Buffer;
 }
 
+/** A call waits no longer for the search. */
+const BUDGET_MS = 2_000;
+
+/** What an erasure would blank in the log. */
+export interface ErasurePreview {
+  readonly values: number;
+  readonly entries: number;
+  /** Entries of decisions among them. */
+  readonly decisions: number;
+  /** Whether the whole log was searched. */
+  readonly complete: boolean;
+}
+
+/** Whether a second person confirms: for many values, for values of decisions, and where the number of values is not known yet. */
+export function needsConfirmation({ values, decisions, complete }: ErasurePreview): boolean {
+  return !complete || values > VALUES_WITHOUT_CONFIRMATION || decisions > 0;
+}
+
 /** Searches the log for values to blank: of a user first the entries that name the user, then those that hold the user's texts. */
 @Injectable()
 export class ErasureSearch {
@@ -33,16 +49,15 @@ export class ErasureSearch {
     private readonly texts: SealedSearchTexts,
   ) {}
 
-  /** Entries that name the user. Addresses and former names that they tell are searched for as well. */
+  /** Entries that name the user. Addresses and former names in them are searched for as well. */
   async subjects(tx: Tx, erasure: Erasure): Promise<ErasureSearchResult> {
     const { organizationId, cursor } = erasure;
     const [userId, after] = [erasure.userId!, cursor.entry ?? ''];
-    const end = await this.log.endOfPage(tx, organizationId, userId, after, ENTRIES_AT_ONCE);
+    const { entries, end } = await this.log.ofUser(tx, organizationId, userId, after);
     if (end === undefined) return nothing(cursor, 'log');
     const known = this.texts.open(erasure.id, erasure.texts);
-    const entries = await this.log.ofUser(tx, organizationId, userId, after, ENTRIES_AT_ONCE);
-    const told = entries.flatMap(({ disclosures, pointers }) => legible(() => textsAt(disclosures, pointers)) ?? []);
-    const texts = searchedTexts([...known, ...told]);
+    const found = entries.flatMap(({ disclosures, pointers }) => legible(() => textsAt(disclosures, pointers)) ?? []);
+    const texts = searchedTexts([...known, ...found]);
     const { blankings, unreadable, last } = await blanked(entries, cursor.ownOnly ? () => false : textMatcher(texts));
     const entry = last === entries.length - 1 || entries.length === 0 ? end : entries[last]!.id;
     const learned = texts.length > known.length ? { texts: this.texts.seal(erasure.id, texts) } : {};
@@ -72,6 +87,32 @@ export class ErasureSearch {
     }
   }
 
+  /**
+   * What an erasure of these texts would blank.
+   *
+   * @param whole whether to count on where a second person is needed in any case
+   */
+  async preview(tx: Tx, organizationId: string, texts: readonly string[], whole: boolean): Promise<ErasurePreview> {
+    const until = performance.now() + BUDGET_MS;
+    const matches = textMatcher(texts);
+    let found: ErasurePreview = { values: 0, entries: 0, decisions: 0, complete: true };
+    for (let from = ''; ; ) {
+      const heads = await this.log.heads(tx, organizationId, from, RANGES_AT_ONCE);
+      for await (const entries of this.log.pages(tx, organizationId, null, heads)) {
+        if (performance.now() > until || (!whole && needsConfirmation(found))) return { ...found, complete: false };
+        const { blankings } = await blanked(entries, matches, Infinity);
+        found = {
+          values: found.values + blankings.reduce((sum, { listed }) => sum + listed.length, 0),
+          entries: found.entries + blankings.length,
+          decisions: found.decisions + blankings.filter(({ isDecision }) => isDecision).length,
+          complete: true,
+        };
+      }
+      if (heads.length < RANGES_AT_ONCE) return found;
+      from = heads.at(-1)!.chain;
+    }
+  }
+
   /** Matches the texts; nothing where a confirmation is awaited. */
   matcherOf(erasure: Erasure): TextMatcher {
     if (erasure.cursor.ownOnly) return () => false;
@@ -79,12 +120,8 @@ export class ErasureSearch {
   }
 
   private async isIn(tx: Tx, { organizationId, userId }: Erasure, news: readonly ChainRange[], matches: TextMatcher) {
-    for (let rest = news; rest.length > 0; ) {
-      const entries = await this.log.entries(tx, organizationId, userId, rest, ENTRIES_AT_ONCE);
+    for await (const entries of this.log.pages(tx, organizationId, userId, news)) {
       if ((await blanked(entries, matches)).blankings.length > 0) return true;
-      const last = entries.at(-1);
-      if (entries.length < ENTRIES_AT_ONCE || !last) return false;
-      rest = rest.slice(rest.findIndex(({ chain }) => chain === last.chain)).flatMap((range) => restOf(range, last));
     }
     return false;
   }
@@ -137,11 +174,6 @@ export function legible<Result>(read: () => Result): Result | null {
 
 function nothing(from: ErasureCursor, phase: ErasureCursor['phase']): ErasureSearchResult {
   return { from, cursor: atPhase(from, phase), blankings: [], unreadable: 0 };
-}
-
-function restOf(range: ChainRange, at: { readonly chain?: string; readonly seq?: number }): ChainRange[] {
-  if (range.chain !== at.chain) return [range];
-  return range.high > at.seq! ? [{ ...range, low: Math.max(range.low, at.seq!) }] : [];
 }
 
 function endOf(ranges: readonly ChainRange[]): { chain: string; seq: number } {

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { SearchedEntry } from '../../../domain/audit/erasure/search-entry.js';
-import { PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
-import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import type { ChainRange } from '../execution/erasure.js';
+
+/** Entries read at once: each may hold a few hundred kilobytes. */
+export const ENTRIES_AT_ONCE = 100;
 
 export interface FoundEntry extends SearchedEntry {
   readonly chain: string;
@@ -24,49 +25,44 @@ export class LogSearchQuery {
     return numbered(await tx.query<Row>(
       `select e.*, ${userId === null ? `'{}'::text[]` : POINTERS} as pointers
        from (
-         select found.* from unnest($3::text[], $4::bigint[], $5::bigint[]) with ordinality as r(chain, low, high, place)
+         select found.* from unnest($3::text[], $4::bigint[], $5::bigint[]) with ordinality as r(chain, low, high, n)
          cross join lateral (
-           select e.organization_id, ${ENTRY}, r.place from audit_entries e
+           select e.organization_id, ${ENTRY}, r.n from audit_entries e
            where e.organization_id = $1 and e.chain = r.chain and e.seq > r.low and e.seq <= r.high and $2::text is distinct from ''
            order by e.seq limit $6) found
          limit $6) e
-       order by e.place, e.seq::bigint`,
+       order by e.n, e.seq::bigint`,
       [organizationId, userId, ranges.map(({ chain }) => chain), ranges.map(({ low }) => low), ranges.map(({ high }) => high), limit],
     ));
   }
 
-  /** Entries that concern a user, by id. */
-  async ofUser(tx: Tx, organizationId: string, userId: string, after: string, limit: number): Promise<FoundEntry[]> {
-    return numbered(await tx.query<Row>(
-      `select ${ENTRY}, subject.pointers
+  /** The same, page by page. */
+  async *pages(
+    tx: Tx, organizationId: string, userId: string | null, ranges: readonly ChainRange[],
+  ): AsyncGenerator<FoundEntry[], void, void> {
+    for (let rest = ranges; rest.length > 0; ) {
+      const entries = await this.entries(tx, organizationId, userId, rest, ENTRIES_AT_ONCE);
+      const last = entries.at(-1);
+      if (!last) return;
+      yield entries;
+      if (entries.length < ENTRIES_AT_ONCE) return;
+      rest = rest.slice(rest.findIndex(({ chain }) => chain === last.chain)).flatMap((range) => restOf(range, last));
+    }
+  }
+
+  /** Entries that concern a user, by id; and the last one of the page, also where that one was swept. */
+  async ofUser(
+    tx: Tx, organizationId: string, userId: string, after: string,
+  ): Promise<{ readonly entries: FoundEntry[]; readonly end: string | undefined }> {
+    const rows = await tx.query<Row & { subject: string }>(
+      `select ${ENTRY}, subject.entry_id as subject, subject.pointers
        from (select s.entry_id, array_agg(s.pointer) as pointers from audit_subjects s
              where s.organization_id = $1 and s.user_id = $2 and s.entry_id > $3 group by s.entry_id order by s.entry_id limit $4) subject
-       join audit_entries e on e.organization_id = $1 and e.id = subject.entry_id
-       order by e.id`,
-      [organizationId, userId, after, limit],
-    ));
-  }
-
-  /** The last entry of such a page, also where the entry itself has been swept. */
-  async endOfPage(tx: Tx, organizationId: string, userId: string, after: string, limit: number): Promise<string | undefined> {
-    const [row] = await tx.query<{ last: string | null }>(
-      `select max(page.entry_id) as last from (
-         select distinct s.entry_id from audit_subjects s where s.organization_id = $1 and s.user_id = $2 and s.entry_id > $3
-         order by s.entry_id limit $4) page`,
-      [organizationId, userId, after, limit],
+       left join audit_entries e on e.organization_id = $1 and e.id = subject.entry_id
+       order by subject.entry_id`,
+      [organizationId, userId, after, ENTRIES_AT_ONCE],
     );
-    return row?.last ?? undefined;
-  }
-
-  /** Organizations of the scope whose log names the user; the platform's own among them where the scope is everything. */
-  async organizationsOf(tx: Tx, scope: Scope, userId: string): Promise<string[]> {
-    const within = scopeCondition(scope, { organization: 'o.id' }, 3);
-    const rows = await tx.query<{ id: string }>(
-      `select o.id from (select id from organizations union all select $2) o
-       where ${within.sql} and exists (select from audit_subjects s where s.organization_id = o.id and s.user_id = $1) order by o.id`,
-      [userId, PLATFORM_ORGANIZATION, ...within.parameters],
-    );
-    return rows.map(({ id }) => id);
+    return { entries: numbered(rows.filter(({ id }) => id !== null)), end: rows.at(-1)?.subject };
   }
 
   /** All chains of an organization, for their heads to be locked. */
@@ -85,6 +81,12 @@ export class LogSearchQuery {
     );
     return rows.map(({ chain, high }) => ({ chain, low: 0, high: Number(high) }));
   }
+}
+
+/** The rest of a part of a chain, behind a position. */
+export function restOf(range: ChainRange, at: { readonly chain?: string; readonly seq?: number }): ChainRange[] {
+  if (range.chain !== at.chain) return [range];
+  return range.high > at.seq! ? [{ ...range, low: Math.max(range.low, at.seq!) }] : [];
 }
 
 type Row = Omit<FoundEntry, 'seq'> & { readonly seq: string } & Record<string, unknown>;

@@ -39,9 +39,9 @@ export class ProviderTokenSource implements CredentialSource {
     if (provider.issuer !== undefined) sources.register(this);
   }
 
-  present({ bearer }: PresentedCredentials, { held }: PresentOptions = {}): Promise<Presented> | Presented {
+  present({ bearer }: PresentedCredentials, { isWaiting }: PresentOptions = {}): Promise<Presented> | Presented {
     if (bearer === undefined || !isByPublicKey(bearer)) return ABSENT;
-    return this.judge(bearer, held === true);
+    return this.judge(bearer, isWaiting === true);
   }
 
   async stillHolds(principal: Principal, run: RunStatement): Promise<string | undefined> {
@@ -59,21 +59,21 @@ export class ProviderTokenSource implements CredentialSource {
    * @throws Problem FORBIDDEN, TIER_REQUIRED for a genuine token of somebody who may not come in; UNAVAILABLE while the provider's keys
    *   are not to be had
    */
-  private async judge(bearer: string, held: boolean): Promise<Presented> {
-    const verdict = await this.provider.verify(bearer);
-    if (!verdict.ok) return { kind: 'invalid', reason: verdict.reason };
+  private async judge(bearer: string, isWaiting: boolean): Promise<Presented> {
+    const result = await this.provider.verify(bearer);
+    if (!result.ok) return { kind: 'invalid', reason: result.reason };
     const issuer = this.provider.issuer!;
-    // Whoever holds a stream open has an account, or had one.
-    const { claims } = verdict;
-    const account = await (held ? this.accounts.find(issuer, claims) : this.accounts.orMake(issuer, claims, 'credential'));
+    // A caller who keeps a stream open has an account, or had one.
+    const { claims } = result;
+    const account = await (isWaiting ? this.accounts.find(issuer, claims) : this.accounts.orMake(issuer, claims, 'credential'));
     if (account === undefined) return { kind: 'invalid', reason: UNKNOWN };
-    return 'refused' in account ? this.refuse(account, held) : verified(account);
+    return 'refused' in account ? this.refuse(account, isWaiting) : verified(account);
   }
 
-  /** One who may not come in counts like one whose credential does not hold: it was asked of the database all the same. */
-  private async refuse(account: RefusedAccount, held: boolean): Promise<Presented> {
+  /** A refused user's call counts against the address like one with a bad credential, since it cost a question to the database, too. */
+  private async refuse(account: RefusedAccount, isWaiting: boolean): Promise<Presented> {
     if (isNoCredential(account)) return { kind: 'invalid', reason: reasonOf(account) };
-    if (!held) await this.addresses.takeFrom(requestContext.getStore()?.address);
+    if (!isWaiting) await this.addresses.takeFrom(requestContext.getStore()?.address);
     throw accountProblem(account);
   }
 }

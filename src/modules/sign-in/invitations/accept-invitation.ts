@@ -11,10 +11,10 @@ import { invitationTokenHash } from './invitation.js';
 import { type FoundInvitation, InvitationStore } from './invitation.store.js';
 import { GONE, RedeemInvitation } from './redeem-invitation.js';
 
-/** What somebody will come in by from now on. */
+/** The first credential of an invited person. */
 export interface WayIn {
   readonly method: 'password' | 'passkey';
-  /** What the account is to be called, if it is made: an authenticator has been told so. */
+  /** The id of the account, if it is made: the authenticator has it already. */
   readonly userId?: string;
   /** Keeps it for the account, and records that (`auth.credential_changed`), in the unit of work that makes the account. */
   keep(tx: Tx, user: UserEntity): Promise<void>;

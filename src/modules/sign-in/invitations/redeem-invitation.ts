@@ -69,7 +69,7 @@ export class RedeemInvitation {
     return user;
   }
 
-  /** Whoever hands a link to an account that nobody could use has had it in hand: they count as one person from now on. */
+  /** An inviter who passed the link on had it in hand, so inviter and account count as one person from now on. */
   private async vouched(tx: Tx, ref: { organizationId: string; id: string }, vouchedBy: string | null): Promise<UserEntity> {
     const user = await this.users.read(tx, ref);
     if (vouchedBy === null || vouchedBy === user.id) return user;

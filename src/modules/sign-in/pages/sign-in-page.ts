@@ -60,7 +60,7 @@ const passwordField = ({ note, email }: SignInView): Markup => html`<div class="
 </div>
 `;
 
-/** Shown to everybody, so that it tells nothing about an address. Whose has many accounts may have to say which one. */
+/** Shown to everybody, so that it says nothing about an address. A person with many accounts may have to say which one. */
 const organizationField = ({ organization = '' }: SignInView): Markup => html`<details${organization !== '' && html` open`}>
 <summary>Accounts in several organizations?</summary>
 <div class="field">

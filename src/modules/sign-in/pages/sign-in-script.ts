@@ -31,7 +31,7 @@ export const SIGN_IN_SCRIPT = `
   };
   const wordsOf = (error) => WORDS[error.name] || (error.name === 'TypeError' ? 'The service could not be reached.' : error.message);
 
-  const DEEDS = {
+  const ACTIONS = {
     'sign-in': async ({ returnTo }) => {
       const response = await webAuthn.startAuthentication({ optionsJSON: await call('passkey/options', {}) });
       return (await call('passkey', { response, returnTo })).returnTo;
@@ -48,14 +48,14 @@ export const SIGN_IN_SCRIPT = `
     },
   };
 
-  const run = async (button, deed, given) => {
+  const run = async (button, action, given) => {
     for (const done of document.querySelectorAll('.note.good')) done.hidden = true;
     const said = button.closest('.card').querySelector('[data-said]');
     said.hidden = true;
     button.disabled = true;
     button.setAttribute('aria-busy', 'true');
     try {
-      window.location.assign(await DEEDS[deed](given));
+      window.location.assign(await ACTIONS[action](given));
     } catch (error) {
       said.textContent = wordsOf(error);
       said.hidden = false;

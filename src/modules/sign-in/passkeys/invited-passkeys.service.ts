@@ -13,7 +13,7 @@ import { PasskeyProofs } from './webauthn/passkey-proofs.js';
 import type { InvitedPasskeyDto } from './passkeys.dto.js';
 import { type PasskeySignInReply, presentArrived } from './passkeys.presenter.js';
 
-/** Taking an invitation with a passkey. The account's id is chosen before there is one: the authenticator has to be told it. */
+/** Taking an invitation with a passkey. The account's id is chosen before the account is made, since the authenticator needs it. */
 @Injectable()
 export class InvitedPasskeys {
   constructor(

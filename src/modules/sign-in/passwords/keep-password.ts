@@ -7,7 +7,7 @@ import { Sessions } from '../ports/sessions.js';
 import { PasswordHashing } from './password-hashing.js';
 import { PasswordStore } from './password.store.js';
 
-/** A new password, from its text to its place. */
+/** Keeps a new password: checked, hashed, stored and recorded. */
 @Injectable()
 export class KeepPassword {
   constructor(

@@ -25,7 +25,7 @@ export class PasswordHashing {
   private readonly semaphore = new PrioritySemaphore(BOUNDS);
 
   /**
-   * Before anything is written for somebody who could not be served anyway.
+   * Asked before anything is written for a caller who could not be served.
    * @throws Problem UNAVAILABLE
    */
   assertRoom(priority: CallerPriority): void {
@@ -63,7 +63,7 @@ export class PasswordHashing {
   }
 }
 
-/** Whoever comes when too many wait is told so at once. */
+/** The refusal at once of a caller who comes while too many wait. */
 export function busy(): Problem {
   return new Problem('UNAVAILABLE', 'Too many people sign in by password at this moment. Try again in a few seconds.', {
     headers: { 'Retry-After': String(COME_AGAIN_SECONDS) },

@@ -42,17 +42,17 @@ export class PasswordVerifier {
     private readonly work: UnitOfWork,
     private readonly passwords: PasswordStore,
     private readonly slowdowns: Slowdowns,
-    private readonly dear: PasswordHashing,
+    private readonly hashing: PasswordHashing,
     private readonly journal: AuthJournal,
   ) {}
 
-  /** @throws Problem RATE_LIMITED for whoever has guessed too often; UNAVAILABLE while too many sign in */
+  /** @throws Problem RATE_LIMITED after too many guesses; UNAVAILABLE while too many people sign in */
   async judge(wanted: PasswordAttempt, address: string | undefined): Promise<PasswordMatch> {
-    this.dear.assertRoom('known');
+    this.hashing.assertRoom('known');
     const counted = await this.count(wanted, address);
     const { attempt } = counted;
     const fitting = await this.fitting(counted, wanted.password).catch(async (error: unknown) => {
-      await this.atTheDesk((tx) => this.slowdowns.undone(tx, attempt));
+      await this.countingWork((tx) => this.slowdowns.undone(tx, attempt));
       throw error;
     });
     if (fitting.length === 0 && attempt.more !== undefined) {
@@ -67,23 +67,23 @@ export class PasswordVerifier {
     return this.slowdowns.succeeded(tx, attempt, fitting);
   }
 
-  /** Whoever tried is told no more than that nothing fits, whatever it was. */
+  /** Records a failed attempt. Its caller learns only that nothing fits, whatever was wrong. */
   wrong(address: string | undefined): Promise<void> {
     return this.journal.failedFrom(address, 'wrong password', 'POST');
   }
 
   /** Its hash at the present cost, where it is kept at another one. */
   async renewed({ hash }: Candidate, password: string): Promise<string | undefined> {
-    return isOutdated(hash) ? this.dear.hash(password) : undefined;
+    return isOutdated(hash) ? this.hashing.hash(password) : undefined;
   }
 
   private async count({ email, organization }: PasswordAttempt, address: string | undefined): Promise<Counted> {
     const emailFolded = foldedEmail(email.trim());
     try {
-      return await this.atTheDesk(async (tx) => {
+      return await this.countingWork(async (tx) => {
         const candidates = await this.passwords.candidates(tx, emailFolded, { organization, address });
         const isKnown = candidates.some((one) => one.isMeant && one.isKnown);
-        if (!isKnown) this.dear.assertRoom('stranger');
+        if (!isKnown) this.hashing.assertRoom('stranger');
         return { isKnown, attempt: await this.slowdowns.takeSignIn(tx, { emailFolded, address }, candidates) };
       });
     } catch (error) {
@@ -96,9 +96,9 @@ export class PasswordVerifier {
     return this.journal.failedFrom(address, 'too many guesses', 'POST');
   }
 
-  private async atTheDesk<Result>(story: (tx: Tx) => Promise<Result>): Promise<Result> {
+  private async countingWork<Result>(act: (tx: Tx) => Promise<Result>): Promise<Result> {
     try {
-      return await this.counting.run('stranger', () => this.work.run({ chains: [], leavesFacts: true }, story));
+      return await this.counting.run('stranger', () => this.work.run({ chains: [], leavesFacts: true }, act));
     } catch (error) {
       throw error instanceof SemaphoreFull ? busy() : error;
     }
@@ -108,9 +108,9 @@ export class PasswordVerifier {
     const priority = isKnown ? 'known' : 'stranger';
     const fitting: Candidate[] = [];
     // An address that nobody has takes as long as one that somebody has.
-    if (open.length === 0) await this.dear.fits(password, null, priority);
+    if (open.length === 0) await this.hashing.fits(password, null, priority);
     for (const candidate of open) {
-      if (await this.dear.fits(password, candidate.hash, priority)) fitting.push(candidate);
+      if (await this.hashing.fits(password, candidate.hash, priority)) fitting.push(candidate);
     }
     return fitting;
   }

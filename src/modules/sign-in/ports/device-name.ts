@@ -10,7 +10,7 @@ const PLAIN = /^[A-Za-z][A-Za-z0-9._-]{0,30}/;
 
 /**
  * What a browser says it is (the header `User-Agent`), in words that its owner knows it by: "Firefox on Linux". Of a program, its
- * name. It proves nothing: it is there to tell one's own entries apart.
+ * name. It proves nothing: it is there so that people recognize their own entries.
  */
 export function deviceOf(userAgent: string | null | undefined): string {
   const text = userAgent ?? '';

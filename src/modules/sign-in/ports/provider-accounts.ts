@@ -23,8 +23,8 @@ export interface RefusedAccount {
 }
 
 /**
- * What the claims are from. An id token, or the provider's answer about a user, tells all that there is: a role that it does not name is
- * claimed no longer. A token that is shown as a credential may leave claims out, and then what was told last holds.
+ * What the claims are from. An id token, or the provider's answer about a user, has all claims: a role that is missing there is claimed no
+ * longer. A token that is used as a credential may leave claims out, and then the last known ones count.
  */
 export type ClaimsFrom = 'sign-in' | 'credential';
 
@@ -35,8 +35,8 @@ export abstract class ProviderAccounts {
 
   /**
    * The same, and for one whom nobody knows: bound to an account by an open invitation and a verified address, or made at first sight
-   * where OIDC_JIT allows it. One whose account is closed comes to another by an invitation, and by nothing else. Claims that are newer
-   * than those that were known take their place. In a unit of work of its own, by the actor `system`, outside of the present call's
+   * where OIDC_JIT allows it. One whose account is closed comes to another by an invitation, and by nothing else. Newer claims replace the
+   * known ones. In a unit of work of its own, by the actor `system`, outside of the present call's
    * credential and idempotency key; of many first calls at once one makes the account.
    */
   abstract orMake(issuer: string, claims: Claims, from: ClaimsFrom): Promise<ProviderAccount | RefusedAccount>;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ProviderTokens } from './sessions.js';
 
-/** What the identity provider is told of when one of our sessions has ended by somebody's will. Asked behind the commit. */
+/** Ends the provider's session when somebody signs out here. Called after the commit. */
 export interface ProviderLogoutHandler {
   /**
    * Best effort, and soon: whoever signs out waits for it. It does not fail.

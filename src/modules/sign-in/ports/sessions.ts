@@ -48,9 +48,9 @@ export interface BegunSession {
   readonly cookie: string;
 }
 
-/** How sessions begin and end. Both are told by an entry, `auth.login` and `auth.logout`, in the unit of work that they are given. */
+/** Begins and ends sessions. Both are recorded, as `auth.login` and `auth.logout`, in the unit of work that is given. */
 export abstract class Sessions {
-  /** For a work that holds the organization's head and has read the account under it: what ends accounts and roles waits there. */
+  /** Called after the organization's head is locked and the account is read: changes that end accounts or roles wait at that head. */
   abstract begin(tx: Tx, user: UserRef, start: SessionStart): Promise<BegunSession>;
 
   /**

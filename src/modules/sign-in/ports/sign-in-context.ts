@@ -19,7 +19,7 @@ export interface SignedIn {
   readonly session: BegunSession;
 }
 
-/** The session that a new one takes the place of. */
+/** The session that a new one replaces. */
 export function replacedBy({ replaces }: SignInContext): SessionRef | undefined {
   const principal = replaces?.principal;
   if (principal?.kind !== 'user' || principal.credential.kind !== 'session') return undefined;

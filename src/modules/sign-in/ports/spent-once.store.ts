@@ -3,18 +3,18 @@ import { Janitor, cleanupStep } from '../../../platform/database/janitor.service
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { SealedBox } from '../../../platform/secrets/sealed-box.js';
 
-/** What is good for one use: a state of signing in, a passkey's challenge, a logout token. */
+/** Values that are good for one use: a state of signing in, a passkey's challenge, a logout token. */
 export type SpentKind = 'state' | 'challenge' | 'logout-token';
-/** What is known for a while to have ended: by a digest that says nothing of whom. */
+/** Users and sessions of the provider that are known for a while to have ended: by a digest that names nobody. */
 export type EndedKind = 'provider-user' | 'provider-session';
 
-/** Keeps the advisory locks on what is remembered apart from others. */
-const REMEMBERED_LOCK = 4714;
+/** Keeps these advisory locks apart from others. */
+const SUBJECT_LOCK = 4714;
 
-/** How long what has ended is still shown, and an ended session's cookie still known for one. */
+/** How long ended sessions and invitations are still shown, and an ended session's cookie is still recognized. */
 const KEPT_AFTER_END = '30 days';
 
-/** What of signing in is spent. Each statement deletes at most `$1` rows. */
+/** Deletes rows of signing in that are no longer needed. Each statement deletes at most `$1` rows. */
 const SPENT = [
   `delete from sessions where (organization_id, id) in
      (select organization_id, id from sessions where ended_at < clock_timestamp() - interval '${KEPT_AFTER_END}' limit $1)`,
@@ -26,8 +26,8 @@ const SPENT = [
 ];
 
 /**
- * Single use without a row for whoever only asks: a row comes when something is used, and goes when that would not be taken any more
- * anyway.
+ * Single use. A value that is only handed out has no row: its row is inserted when the value is used, and deleted once the value would be
+ * refused for its age.
  */
 @Injectable()
 export class SpentOnceStore {
@@ -35,13 +35,13 @@ export class SpentOnceStore {
     private readonly box: SealedBox,
     janitor: Janitor,
   ) {
-    for (const sweep of SPENT.map((statement) => cleanupStep(statement))) janitor.register(sweep);
+    for (const step of SPENT.map((statement) => cleanupStep(statement))) janitor.register(step);
   }
 
   /**
-   * Uses it up, if this work commits. Of two at once the second waits for the first.
+   * Uses a value up, if this work commits. Of two at once the second waits for the first.
    *
-   * @param until when it would be refused for its age
+   * @param until when the value would be refused for its age
    * @returns whether this was its first use
    */
   async spend(tx: Tx, kind: SpentKind, value: string, until: Date): Promise<boolean> {
@@ -52,23 +52,23 @@ export class SpentOnceStore {
   }
 
   /**
-   * For a work that holds its heads: whoever remembers this and whoever asks for it, to do something that it forbids, come one after
-   * the other, the second behind the first one's commit.
+   * Orders work that notes the end of this value with work that asks whether it has ended: the second waits for the first one's commit.
+   * Called after the heads are locked.
    */
   async lock(tx: Tx, kind: EndedKind, value: string): Promise<void> {
-    await tx.query('select pg_advisory_xact_lock(hashtextextended($1, $2))', [this.box.mac('spent-once', kind, value), REMEMBERED_LOCK]);
+    await tx.query('select pg_advisory_xact_lock(hashtextextended($1, $2))', [this.box.mac('spent-once', kind, value), SUBJECT_LOCK]);
   }
 
-  /** Known until then, however long it was known before. */
-  async remember(tx: Tx, kind: EndedKind, value: string, until: Date): Promise<void> {
+  /** Notes that this value has ended, until the given time, whatever was noted before. */
+  async note(tx: Tx, kind: EndedKind, value: string, until: Date): Promise<void> {
     await tx.query(
       'insert into spent_once (digest, until) values ($1, $2) on conflict (digest) do update set until = excluded.until',
       [this.box.mac('spent-once', kind, value), until],
     );
   }
 
-  /** Until when it is known; undefined where it is not, or no longer. */
-  async rememberedUntil(tx: Tx, kind: EndedKind, value: string): Promise<Date | undefined> {
+  /** Until when the end of this value is known; undefined where it is not, or no longer. */
+  async knownUntil(tx: Tx, kind: EndedKind, value: string): Promise<Date | undefined> {
     const [row] = await tx.query<{ until: Date }>(
       'select until from spent_once where digest = $1 and until > clock_timestamp()', [this.box.mac('spent-once', kind, value)],
     );

@@ -64,16 +64,16 @@ export class SessionSource implements CredentialSource {
 
   present({ session }: PresentedCredentials, options?: PresentOptions): Promise<Presented> | Presented {
     if (session === undefined) return ABSENT;
-    return SESSION_TOKEN.test(session) ? this.find(session, options?.held === true) : UNKNOWN;
+    return SESSION_TOKEN.test(session) ? this.find(session, options?.isWaiting === true) : UNKNOWN;
   }
 
-  private async find(token: string, isHeld: boolean): Promise<Presented> {
+  private async find(token: string, isWaiting: boolean): Promise<Presented> {
     const [row] = await this.pool.run(FIND, [hashSessionToken(token), this.usedAgainSeconds]);
     if (!row) return UNKNOWN;
     if (row.over !== null) return { kind: 'ended', reason: row.over as string };
     const organizationId = String(row.organization_id);
     const id = String(row.id);
-    if (!isHeld && row.used_again === true) void this.sayUsed(organizationId, id);
+    if (!isWaiting && row.used_again === true) void this.sayUsed(organizationId, id);
     if (row.to_renew === true) this.renewals.ring({ organizationId, id });
     const claimed = claimedIn(row);
     const principal: UserPrincipal = {

@@ -33,7 +33,7 @@ export interface OpenSession extends SessionRef {
   readonly providerTokens: Buffer | null;
 }
 
-const PLACES = 'select * from unnest($1::text[], $2::text[])';
+const REFS = 'select * from unnest($1::text[], $2::text[])';
 
 /** Rows of sessions. All times are the database's. */
 @Injectable()
@@ -63,7 +63,7 @@ export class SessionStore {
     if (refs.length === 0) return [];
     return tx.query<EndedSession>(
       `with open as materialized (
-         select organization_id, id from sessions where (organization_id, id) in (${PLACES}) and ended_at is null
+         select organization_id, id from sessions where (organization_id, id) in (${REFS}) and ended_at is null
          order by organization_id, id for update)
        update sessions s set ended_at = clock_timestamp(), end_reason = $3, ended_by = $4, provider_tokens = null, renew_at = null,
          renewing_until = null
@@ -96,7 +96,7 @@ export class SessionStore {
   async over(tx: Tx, refs: readonly SessionRef[]): Promise<{ readonly idle: SessionRef[]; readonly expired: SessionRef[] }> {
     const rows = await tx.query<SessionRef & { isExpired: boolean }>(
       `select organization_id as "organizationId", id, expires_at <= clock_timestamp() as "isExpired" from sessions
-       where (organization_id, id) in (${PLACES}) and ended_at is null and idle_until <= clock_timestamp()`,
+       where (organization_id, id) in (${REFS}) and ended_at is null and idle_until <= clock_timestamp()`,
       [refs.map(({ organizationId }) => organizationId), refs.map(({ id }) => id)],
     );
     return { idle: rows.filter((row) => !row.isExpired), expired: rows.filter((row) => row.isExpired) };

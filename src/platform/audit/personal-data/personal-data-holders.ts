@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '../../../domain/json.js';
 import type { Tx } from '../../database/transaction/tx.js';
+import { Registry } from '../registry.js';
 import type { FoundPerson } from './personal-records.js';
 
 /**
@@ -40,16 +41,6 @@ export interface PersonalData {
   erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar>;
 }
 
-/** Modules register their personal data at start; erasures follow the order of registration. */
+/** Erasures follow the order of registration. */
 @Injectable()
-export class PersonalDataHolders {
-  private readonly holders: PersonalData[] = [];
-
-  register(holder: PersonalData): void {
-    this.holders.push(holder);
-  }
-
-  all(): readonly PersonalData[] {
-    return this.holders;
-  }
-}
+export class PersonalDataHolders extends Registry<PersonalData> {}

@@ -18,18 +18,13 @@ export interface FoundPerson {
   readonly run: ReadStatement;
 }
 
-/**
- * Reads rows of a person a few at a time. One reading at a time: all share the name of a cursor.
- *
- * @param sql `$1` is the person's id
- * @param parameters those from `$2` on
- */
+/** Reads rows of a person a few at a time. @param sql `$1` is the person's id; `parameters` are those from `$2` on */
 export function rowsAbout<Row>({ id, run }: FoundPerson, sql: string, parameters: readonly unknown[]): AsyncGenerator<Row[]> {
-  return readByCursor<Row>(run, 'personal_records', sql, [id, ...parameters], ROWS);
+  return readByCursor<Row>(run, sql, [id, ...parameters], ROWS);
 }
 
 /**
- * One list of a person's copy, in parts; an empty list is told, too.
+ * One list of a person's copy, in parts; an empty list is shown, too.
  *
  * @param sql gives a column `row` of JSON; `$1` is the person's id, `$2` their organizations
  */

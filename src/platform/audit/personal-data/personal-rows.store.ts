@@ -52,17 +52,17 @@ export class PersonalRows {
     const wanted = wantedOf(what);
     const relevant = tables.filter((table) =>
       (what.texts.length > 0 && isSearched(table)) || (what.userId !== undefined && ownersIn(table).length > 0));
-    let [name, key] = placeOf(after);
+    let [name, key] = after === undefined ? [] : JSON.parse(after) as [table: string, key: Key | null];
     let counts: Counts = {};
     let left = Math.min(limit, ROWS_MAX);
     const first = name === undefined ? 0 : relevant.findIndex(({ from }) => from === name);
     for (const table of relevant.slice(Math.max(0, first))) {
       if (left <= 0) return { counts, next: JSON.stringify([table.from, null]) };
-      const step = await this.step(tx, table, what, wanted, left, key);
+      const step = await this.step(tx, table, what, wanted, left, key ?? undefined);
       counts = added(counts, step.counts);
       if (step.next) return { counts, next: JSON.stringify([table.from, step.next]) };
       left -= step.rows;
-      key = undefined;
+      key = null;
     }
     return { counts };
   }
@@ -89,7 +89,8 @@ export class PersonalRows {
     const along = changed.length > 0 ? await table.after?.(tx, what, changed) : undefined;
     const inPolicy = passed.filter((row) => matchesInPolicy(table, row, wanted)).length;
     const inOwn = passed.filter((row) => matchesInOwn(table, row, wanted)).length;
-    return { counts: added(counts, along ?? {}, leftOf(table, inPolicy), counted('kept', table, inOwn)), rows: read.rows.length, next };
+    const sums = added(counts, along ?? {}, counted('left', table, inPolicy), counted('kept', table, inOwn));
+    return { counts: sums, rows: read.rows.length, next };
   }
 
   /** The rows before the first one whose head stays locked by somebody else. */
@@ -128,7 +129,7 @@ export class PersonalRows {
     await this.end(tx, table, what, changed.filter(({ row }) => isOwn(table, row, wanted)));
     if (table.changesFacts && table.head) await tx.raiseHeads(changed.flatMap(({ row }) => table.head!(what.organizationId, row) ?? []));
     const left = touched.filter(({ erasability }) => erasability === 'later').length;
-    return { counts: added({ [table.kind]: changed.length }, leftOf(table, left)), changed };
+    return { counts: added({ [table.kind]: changed.length }, counted('left', table, left)), changed };
   }
 
   private async write(tx: Tx, table: PersonalTable, { organizationId }: ErasureTarget, changed: readonly Touched[]): Promise<void> {
@@ -176,19 +177,19 @@ export class PersonalRows {
     let wanted = `so_far < ${BYTES_MAX}`;
     if (texts.length === 0) {
       parameters.push(userId);
-      wanted = ownersIn(table).map((owner) => `${owner} = $${parameters.length}`).join(' or ') + ' or place = $3';
+      wanted = ownersIn(table).map((owner) => `${owner} = $${parameters.length}`).join(' or ') + ' or n = $3';
     }
     const found = await tx.query<PersonalRow>(
-      `select ${outputs(table).join(', ')}, place::integer from (
-         select ${selected(table)}, sum(${sizes}) over ${order} as so_far, row_number() over ${order} as place
+      `select ${outputs(table).join(', ')}, n::integer from (
+         select ${selected(table)}, sum(${sizes}) over ${order} as so_far, row_number() over ${order} as n
          from ${table.from} t where ${within(table)} ${behind} order by ${keys} limit $3) t
-       where place = 1 or ${wanted} order by place limit $2`,
+       where n = 1 or ${wanted} order by n limit $2`,
       parameters,
     );
     const last = found.at(-1);
     if (!last) return { rows: found };
     const next = keyOf(table, last);
-    const isCut = async () => (texts.length > 0 ? this.isMore(tx, table, organizationId, next) : last['place'] === LOOK);
+    const isCut = async () => (texts.length > 0 ? this.isMore(tx, table, organizationId, next) : last['n'] === LOOK);
     return { rows: found, ...(found.length === limit || (await isCut()) ? { next } : {}) };
   }
 
@@ -205,12 +206,6 @@ const TYPES = { text: 'text', canonical: 'text', json: 'json', list: 'text[]' } 
 
 function wantedOf({ userId, texts }: ErasureTarget): Wanted {
   return { matches: textMatcher(texts), ...(userId === undefined ? {} : { userId }) };
-}
-
-function placeOf(after: string | undefined): [string | undefined, Key | undefined] {
-  if (after === undefined) return [undefined, undefined];
-  const [table, key] = JSON.parse(after) as [string, Key | null];
-  return [table, key ?? undefined];
 }
 
 function keyOf({ key }: PersonalTable, row: PersonalRow): Key {
@@ -235,10 +230,6 @@ function unnested({ key }: PersonalTable): string {
   return `unnest(${Object.values(key).map((type, i) => `$${i + 2}::${type}[]`).join(', ')})`;
 }
 
-function sourceOf({ extraColumns }: PersonalTable, name: string): string {
-  return extraColumns?.[name] ?? `t.${name}`;
-}
-
 /** Each name once: keys, columns that are read, owners, and extra columns. */
 function outputs(table: PersonalTable): string[] {
   const read = readColumns(table).map(([name]) => name);
@@ -246,15 +237,11 @@ function outputs(table: PersonalTable): string[] {
 }
 
 function selected(table: PersonalTable): string {
-  return outputs(table).map((name) => `${sourceOf(table, name)} as ${name}`).join(', ');
+  return outputs(table).map((name) => `${table.extraColumns?.[name] ?? `t.${name}`} as ${name}`).join(', ');
 }
 
 function isOwn(table: PersonalTable, row: PersonalRow, wanted: Wanted): boolean {
   return Object.values(table.columns).some((column) => isTheirs(column, row, wanted));
-}
-
-function leftOf(table: PersonalTable, count: number): Counts {
-  return counted('left', table, count);
 }
 
 function counted(what: 'left' | 'kept', { kind }: PersonalTable, count: number): Counts {

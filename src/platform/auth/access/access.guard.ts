@@ -13,9 +13,9 @@ import { Identification } from '../credentials/identification.js';
 import { type Caller, kindOf } from './principal.js';
 
 /**
- * The one door, locked by default: global, so that no path spelling and no forgotten decorator opens a route. Verifies
- * who calls, counts the call, then looks the route's key up in the access table. Browsers send cookies along whoever asks them to: what
- * comes by a session and changes something must come from a page of ours.
+ * Guards all routes, which are closed by default: it is global, so that no path spelling and no forgotten decorator opens one. It verifies
+ * who calls, counts the call, then looks the route's key up in the access table. Browsers send cookies with calls of any site, so a call
+ * that comes by a session and changes something must come from a page of ours.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -35,7 +35,7 @@ export class AccessGuard implements CanActivate {
     openPage(this.reflector, context);
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     if (permission.who.anonymous) {
-      // Nobody looks at a credential here, so showing one must not be a way around.
+      // The call counts against its address even with a credential, since nobody verifies that one here.
       await this.addresses.take(request);
       if (isSameSiteRoute(this.reflector, context)) this.assertSameSite(context, permission);
       return true;
@@ -47,13 +47,17 @@ export class AccessGuard implements CanActivate {
       store.caller = caller;
       store.actorId = caller.actorId;
     }
-    // Before anything is written and before the table refuses: whoever calls too often must not fill the log either.
+    // Before anything is written and before the table refuses, so that calls beyond the limit do not fill the log either.
     if (this.principals.on) await this.principals.canActivate(context);
     if (isSession(caller)) this.assertSameSite(context, permission);
     if (caller.principal.kind === 'root') await this.journal.rootKeyUsed(request);
     const kind = kindOf(caller.principal);
     if (kind === 'system' || reachOf(key, kind) === 'denied') {
       throw new Problem('FORBIDDEN', `${named(caller)} may not ${permission.doc}.`);
+    }
+    const { onlyBy } = permission;
+    if (onlyBy && caller.principal.kind === 'agent' && caller.principal.credential !== onlyBy.credential) {
+      throw new Problem('FORBIDDEN', onlyBy.otherwise);
     }
     return true;
   }

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { Origin, Via } from '../../../domain/audit/entry/prepare-entry.js';
 import { requestContext, type RequestContext } from '../../http/request/request-context.js';
 
-/** What the audit log stamps on an entry: through which door it came, under which request, from where. */
+/** The origin of an entry: how its call came in, its request, its trace and its address. */
 export function currentOrigin(): Origin | undefined {
   const context = requestContext.getStore();
   if (!context) return undefined;
@@ -22,7 +22,7 @@ export function currentActor(): string {
   return requestContext.getStore()?.actorId ?? 'system';
 }
 
-/** Says that the present call rightly leaves no audit entry: a replay, a dry run, a sweep that found nothing. */
+/** Says that the present call rightly leaves no audit entry: a replay, a dry run, a check that found nothing due. */
 export function recordsNothing(): void {
   const context = requestContext.getStore();
   if (context) context.recordsNothing = true;
@@ -32,7 +32,7 @@ export function addressOf(request: Request): string | undefined {
   return requestContext.getStore()?.address ?? request.socket.remoteAddress;
 }
 
-/** Runs the service's own work (sweepers, workers, first run): its entries name the door, and `system` as the actor. */
+/** Runs the service's own work (sweepers, workers, first run): its entries name it as their origin, and `system` as the actor. */
 export function asService<Result>(via: Exclude<Via, 'rest' | 'mcp' | 'page' | 'chat'>, work: () => Promise<Result>): Promise<Result> {
   return requestContext.run({ requestId: randomUUID(), via, actorId: 'system', recorded: 0 }, work);
 }

@@ -1,4 +1,4 @@
-import type { PrincipalKind, Role } from '../../../domain/access/access.js';
+import type { AgentCredential, PrincipalKind, Role } from '../../../domain/access/access.js';
 import type { Scope } from './scope.js';
 
 export interface RootPrincipal {
@@ -7,14 +7,19 @@ export interface RootPrincipal {
   readonly keyHash: string;
 }
 
-/** What a verified agent token says. Whether it still holds is judged from the agent's present state. */
+/** What a verified agent token says, or the row of an agent key. Whether it still holds is judged from the agent's present state. */
 export interface AgentPrincipal {
   readonly kind: 'agent';
+  readonly credential: AgentCredential;
   readonly agentId: string;
   readonly organizationId: string;
-  readonly capabilities: readonly string[];
+  /** The agent key that was shown, or that the token was exchanged for: its deletion ends both. */
+  readonly keyId?: string;
+  /** What a token names. A key names none: the grants decide alone. */
+  readonly capabilities: readonly string[] | 'any';
+  /** Of the agent when the credential was made. */
   readonly epoch: number;
-  /** Unix seconds. */
+  /** Unix seconds; Infinity for a key without an end. */
   readonly expiresAt: number;
   readonly issuedAt: number;
   /** When somebody last vouched for the agent, Unix seconds. */

@@ -1,4 +1,4 @@
-/** What tells where a call of a browser came from. */
+/** The headers that say from which site a browser's call came. */
 export interface BrowserCall {
   readonly method: string;
   /** A GET that changes something all the same. */

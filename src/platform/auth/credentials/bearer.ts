@@ -3,7 +3,7 @@ import { cookieValue } from './cookies.js';
 
 /**
  * The credential texts of a request: `Authorization: Bearer …`, for the root key only `x-api-key` (interface, section 5), and for
- * people the cookie of their session. What is sent twice counts as malformed: which one a proxy would keep is anybody's guess.
+ * people the cookie of their session. A credential that is sent twice counts as malformed, since proxies differ in which one they keep.
  */
 export interface PresentedCredentials {
   bearer?: string;

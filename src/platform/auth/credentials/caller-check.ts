@@ -10,8 +10,8 @@ import type { Caller, Principal } from '../access/principal.js';
 import type { Scope } from '../access/scope.js';
 
 /**
- * The guard's second half, for routes that leave it to their commit: whoever is refused before there is anything to
- * commit must still be judged first.
+ * The second half of the guard, for routes whose commit does it: a call that is refused before anything is committed has its caller
+ * judged here first.
  */
 @Injectable()
 export class CallerCheck {
@@ -23,7 +23,7 @@ export class CallerCheck {
   ) {}
 
   /**
-   * For a caller whom nobody has judged yet.
+   * Compares a caller with present state whom the guard has not compared.
    * @throws Problem UNAUTHENTICATED, AGENT_INACTIVE, RATE_LIMITED
    */
   async judge({ principal }: Caller): Promise<void> {
@@ -32,34 +32,34 @@ export class CallerCheck {
   }
 
   /**
-   * A credential that does not hold is a failed authentication, whoever found out: it counts against its address like
-   * one that the guard refuses, and past the limit it leaves no entry either.
+   * Refuses a credential that the commit found invalid. It counts against its address like one that the guard refuses, and past the
+   * limit it leaves no entry either.
    * @throws Problem UNAUTHENTICATED, RATE_LIMITED
    */
   async refuse(reason: string): Promise<never> {
     const address = requestContext.getStore()?.address;
     const headers = await this.addresses.takeFrom(address);
-    // Routes that leave the judgement to their commit are all of one method.
+    // All routes whose commit judges the caller are of one method.
     await this.journal.failedFrom(address, reason, 'POST');
     throw new Problem('UNAUTHENTICATED', `This credential does not hold: ${reason}.`, { headers });
   }
 
   /**
-   * For a caller who was judged when they came, and has waited since.
+   * Compares a caller with present state again who has waited since the guard did.
    * @throws Problem UNAUTHENTICATED, AGENT_INACTIVE
    */
   async assertHolds({ principal }: Caller): Promise<void> {
     const isOver = principal.kind === 'agent' && principal.expiresAt * 1_000 <= Date.now();
-    const reason = isOver ? 'the token has expired' : await this.whyNot(principal);
+    const reason = isOver ? `the ${principal.credential} has expired` : await this.whyNot(principal);
     if (reason !== undefined) throw new Problem('UNAUTHENTICATED', `This credential does not hold: ${reason}.`);
   }
 
   /**
-   * For a caller who stays: the credential is read anew, as if it came now, and must reach what it reached.
+   * For a caller who keeps a stream open: the credential is verified anew, and its scope must still be the same.
    * @throws Problem UNAUTHENTICATED, AGENT_INACTIVE
    */
   async assertReaches({ principal, scope }: Caller, shown: PresentedCredentials): Promise<void> {
-    const presented = await this.sources.of(principal)!.present(shown, { held: true });
+    const presented = await this.sources.of(principal)!.present(shown, { isWaiting: true });
     if (presented.kind !== 'verified') throw new Problem('UNAUTHENTICATED', 'This credential does not hold any more.');
     if (reachOf(presented.caller.scope) !== reachOf(scope)) {
       throw new Problem('UNAUTHENTICATED', 'What this credential reaches has changed.');
@@ -72,7 +72,7 @@ export class CallerCheck {
   }
 }
 
-/** The same text for the same reach, in whatever order it was read. */
+/** The same text for the same scope, in whatever order it was read. */
 function reachOf({ organizations, agentId }: Scope): string {
   return JSON.stringify([organizations === 'all' ? 'all' : [...organizations].sort(), agentId]);
 }

@@ -6,7 +6,7 @@ export interface CookieNames {
   readonly session: string;
   /** Followed by the first characters of the state: several sign-ins may be under way. */
   readonly login: string;
-  /** Of whom a form is, before anybody has signed in. */
+  /** Binds a form to a browser before anybody has signed in. */
   readonly form: string;
   readonly secure: boolean;
 }
@@ -18,7 +18,7 @@ export function cookieNames(appUrl: string): CookieNames {
   return { session: `${prefix}countersign`, login: `${prefix}countersign-login-`, form: `${prefix}countersign-form`, secure };
 }
 
-/** The value of a cookie in the header `Cookie`; `repeated` where it stands there with different ones: whose counts is anybody's guess. */
+/** The value of a cookie in the header `Cookie`; `repeated` where the header has it with different values, of which none can be chosen. */
 export function cookieValue(header: string | undefined, name: string): { readonly value: string } | 'repeated' | undefined {
   if (header === undefined) return undefined;
   const values = cookiesIn(header).filter((cookie) => cookie.name === name).map(({ value }) => value);
@@ -40,7 +40,7 @@ function cookiesIn(header: string): { name: string; value: string }[] {
   });
 }
 
-/** The characters of a value that needs no quoting: what is ours is base64url, and sealed so where it says something. */
+/** The characters of a value that needs no quoting: our values are base64url, sealed ones too. */
 const VALUE = /^[A-Za-z0-9._~-]*$/;
 
 /**

@@ -2,30 +2,31 @@ import type { PresentedCredentials } from './bearer.js';
 import type { Caller, Principal, UserCredential } from '../access/principal.js';
 
 /**
- * What a source says of a request: nothing of mine; a credential that does not hold, and why; one of ours that has ended, which is
- * refused like one and is no attack, for a page that was left open goes on asking; or who it is.
+ * A source's answer to a request. `absent`: it has no credential of this source. `invalid`: its credential is not good, and why. `ended`:
+ * its session has ended; that is refused too, but counts as no attack, since a page that was left open goes on asking. `verified`: who
+ * calls.
  */
 export type Presented =
   | { kind: 'absent' }
   | { kind: 'invalid'; reason: string }
   | { kind: 'ended'; reason: string }
-  | { kind: 'verified'; caller: Caller; /** Compared with present state just now; asking again would tell nothing new. */ fresh?: true };
+  | { kind: 'verified'; caller: Caller; /** Compared with present state just now, so that this need not be done again. */ fresh?: true };
 
-/** What most sources answer to most calls, made once. */
+/** The answer of most sources to most calls, made once. */
 export const ABSENT: Presented = Object.freeze({ kind: 'absent' });
 
 /** Runs one statement in the caller's transaction, or on the pool outside of one. */
-export type RunStatement = (sql: string, parameters: unknown[]) => Promise<Record<string, unknown>[]>;
+export type RunStatement = (sql: string, parameters: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 
 export interface PresentOptions {
   /** The route also takes a token that has just expired. */
   late?: boolean;
-  /** Asked for a call that is held, not for one that comes: it is no use of the credential. */
-  held?: true;
+  /** Asked again for a caller who waits already: this is no new use of the credential. */
+  isWaiting?: true;
 }
 
 /**
- * A kind of credential. Declared here and registered at start by whoever owns its rows, so that the guard knows
+ * A kind of credential. Declared here and registered at start by the module that owns its rows, so that the guard knows
  * neither keys nor agents.
  */
 export interface CredentialSource {
@@ -50,7 +51,7 @@ export class CredentialSources {
   private readonly sources: CredentialSource[] = [];
   private readonly byName = new Map<string, CredentialSource>();
 
-  /** @throws Error where there is one of the same already: whose answer counts would hang on the order of start */
+  /** @throws Error where there is a source of the same credential already: which of them answers would depend on the order of start */
   register(source: CredentialSource): void {
     const name = source.kind === 'user' ? ofPerson(source.credential) : source.kind;
     if (this.byName.has(name)) throw new Error(`There are two sources of the credential ${name}.`);
@@ -62,13 +63,13 @@ export class CredentialSources {
     return this.sources;
   }
 
-  /** The source of this very credential: of a person's, another would compare what it does not know. */
+  /** The source of this very credential: for people there is one for each kind. */
   of(principal: Principal): CredentialSource | undefined {
     return this.byName.get(principal.kind === 'user' ? ofPerson(principal.credential.kind) : principal.kind);
   }
 }
 
-/** Texts of their own: putting one together costs each call of the hot path. */
+/** Constants, since putting a text together would cost each call of the hot path. */
 const OF_PEOPLE = { key: 'user key', session: 'user session', token: 'user token' } as const;
 
 function ofPerson(credential: UserCredential['kind'] | undefined): string {

@@ -43,7 +43,7 @@ export class Identification {
     let ended: string | undefined;
     for (const source of this.sources.all()) {
       const asked = source.present(shown, { late: late === true });
-      // Most sources answer at once; awaiting them would cost a turn of the event loop for each.
+      // Most sources answer at once; awaiting them would cost a round of the event loop for each.
       const presented = asked instanceof Promise ? await asked : asked;
       if (presented.kind === 'absent') continue;
       if (presented.kind === 'verified') {

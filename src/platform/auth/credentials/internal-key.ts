@@ -11,7 +11,7 @@ export class InternalKey {
     this.key = internalApiKey === undefined ? undefined : Buffer.from(internalApiKey, 'utf8');
   }
 
-  /** How long it takes tells at most how long the key is. */
+  /** The time of the comparison reveals at most the length of the key. */
   is(bearer: string): boolean {
     if (this.key === undefined || bearer.length !== this.key.length) return false;
     const shown = Buffer.from(bearer, 'utf8');

@@ -14,24 +14,23 @@ const MINUTE = 60_000;
 const SWEEP_MS = MINUTE / 6;
 /** In each minute and server at most 200 firsts and as many counts, 200 networks and one for the rest: some 600 entries. */
 const LIMITS = { windowMs: MINUTE, addresses: 200, networks: 200 } as const;
-/** What could not be written and is tried again. Past it nothing is told at once any more. */
+/** Counts that could not be written and are tried again. Beyond this number nothing is recorded at once any more. */
 const MOST_UNWRITTEN = 1_000;
-/** Addresses remembered of the root key's reads; the one that was quiet for longest gives way. */
-const REMEMBERED = 1_000;
+/** Addresses that are kept of the root key's reads; the one without a read for longest is dropped first. */
+const READERS_KEPT = 1_000;
 const UNKNOWN = 'unknown';
 const READS = new Set(['GET', 'HEAD']);
 
-/** A count that is this journal's to write, under each of the ids that it was tried with: it stands under one of them at most. */
+/** A count that is still to be written, and the ids of the entries that were tried for it: at most one of these was written. */
 interface Unwritten {
-  readonly told: FailureCount;
+  readonly count: FailureCount;
   readonly tried: string[];
 }
 
 /**
- * Writes what guards see: uses of the root key and failed authentication. Each in a unit of work of its own, before
- * the handler, because a refusal never reaches one. A million bad keys make a bounded number of entries: the first of
- * a minute and address is written at once, the rest as one count when the minute ends, with the origin of what it counts. What a
- * killed server had not told yet (a minute of counts) is told by nobody.
+ * Records uses of the root key and failed authentication, each in a unit of work of its own, before the handler, because a refused call
+ * never reaches one. A million bad keys make a bounded number of entries: the first failure of a minute and address is recorded at once,
+ * the others as one count when the minute ends, with the origin of the last of them. The counts of a killed server's last minute are lost.
  */
 @Injectable()
 export class AuthJournal implements BeforeApplicationShutdown {
@@ -54,11 +53,11 @@ export class AuthJournal implements BeforeApplicationShutdown {
     return this.failedFrom(addressOf(request), reason, request.method);
   }
 
-  /** For what was refused after the guard, by the commit itself. */
+  /** For a credential that the commit refused, after the guard. */
   async failedFrom(address: string | undefined, reason: string, method: string): Promise<void> {
     const failure: Failure = { reason: codeOf(reason), method, origin: originOf(address) };
-    const told = this.tally.failed(failure, Date.now(), this.unwritten.size < MOST_UNWRITTEN);
-    if (told) await this.tell({ told, tried: [] });
+    const first = this.tally.failed(failure, Date.now(), this.unwritten.size < MOST_UNWRITTEN);
+    if (first) await this.record({ count: first, tried: [] });
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -73,28 +72,28 @@ export class AuthJournal implements BeforeApplicationShutdown {
     if (now - (this.rootReads.get(address) ?? -Infinity) < MINUTE) return false;
     this.rootReads.delete(address);
     this.rootReads.set(address, now);
-    if (this.rootReads.size > REMEMBERED) this.rootReads.delete(this.rootReads.keys().next().value!);
+    if (this.rootReads.size > READERS_KEPT) this.rootReads.delete(this.rootReads.keys().next().value!);
     return true;
   }
 
-  /** One writer at a time; and what was taken is nobody else's, so that no count is written twice. */
+  /** One writer at a time, and each count is taken once, so that none is written twice. */
   private writeCounts(begunBefore: number): void {
     this.writing = this.writing.then(async () => {
-      for (const told of this.tally.take(begunBefore)) this.unwritten.add({ told, tried: [] });
-      for (const one of this.unwritten) await this.tell(one);
+      for (const count of this.tally.take(begunBefore)) this.unwritten.add({ count, tried: [] });
+      for (const one of this.unwritten) await this.record(one);
     }).catch(() => undefined);
   }
 
-  /** @throws what kept it from being written; then it is tried again with the next counts */
-  private async tell(one: Unwritten): Promise<void> {
-    const { told, tried } = one;
-    const { network, origin, ...rest } = told;
+  /** @throws the error of the write; then the count is tried again with the next counts */
+  private async record(one: Unwritten): Promise<void> {
+    const { count, tried } = one;
+    const { network, origin, ...rest } = count;
     const metadata = { ...rest, ...(network === undefined ? {} : { network }) };
-    // Who came in is not what the call does: it hangs neither on the caller's credential nor on an idempotency key.
+    // Without the caller and the idempotency key of the call: the entry depends on neither.
     const context = { ...origin, recorded: 0 } as RequestContext;
     try {
       await this.write(context, async (tx) => {
-        // An attempt of whose end nobody has heard may have been written all the same.
+        // An earlier attempt whose answer was lost may have been committed.
         if (tried.length > 0 && (await isRecorded(tx, tried))) return;
         const id = newId('audit');
         tried.push(id);
@@ -107,10 +106,10 @@ export class AuthJournal implements BeforeApplicationShutdown {
     }
   }
 
-  private async write(context: RequestContext, story: (tx: Tx) => Promise<void>): Promise<void> {
+  private async write(context: RequestContext, act: (tx: Tx) => Promise<void>): Promise<void> {
     const { caller: _caller, idempotency: _key, ...bare } = context;
     await requestContext.run({ ...bare, recorded: 0 }, () =>
-      this.work.run({ chains: [platformChain()], leavesFacts: true, urgent: true }, story),
+      this.work.run({ chains: [platformChain()], leavesFacts: true, urgent: true }, act),
     );
   }
 }
@@ -122,7 +121,7 @@ function originOf(address: string | undefined): FailureOrigin {
   return { requestId, via, ...(traceId === undefined ? {} : { traceId }), ...(address === undefined ? {} : { address }) };
 }
 
-/** Reasons are ours and few; in the log they stand as codes. */
+/** Reasons are our own texts, and few; the log has them as codes. */
 function codeOf(reason: string): string {
   return reason.toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^_|_$/g, '').slice(0, 64);
 }

@@ -6,7 +6,7 @@ const at = (address: string | undefined, reason = 'unknown_credential', method =
   ({ reason, method, origin: { requestId: 'request-1', via: 'rest', ...(address === undefined ? {} : { address }) } });
 
 describe('the tally of failed authentications', () => {
-  it('tells the first of an address at once, and the others as one count with their own origin', () => {
+  it('records the first of an address at once, and the others as one count with their own origin', () => {
     const tally = new FailureTally(LIMITS);
     expect(tally.failed(at('192.0.2.1'), 0)).toEqual({ count: 1, ...at('192.0.2.1') });
     expect(tally.failed(at('192.0.2.1'), 1)).toBeUndefined();
@@ -24,7 +24,7 @@ describe('the tally of failed authentications', () => {
     expect(tally.take(Infinity)).toEqual([{ count: 1, ...at('192.0.2.1', 'expired', 'POST') }]);
   });
 
-  it('counts by network once enough firsts were told, and the networks that were quiet for longest together', () => {
+  it('counts by network once enough firsts were recorded, and the networks without a failure for longest together', () => {
     const tally = new FailureTally(LIMITS);
     for (const host of [1, 2, 3]) expect(tally.failed(at(`192.0.2.${host}`), 0)).toBeDefined();
     for (const host of [4, 5]) expect(tally.failed(at(`192.0.2.${host}`), 0)).toBeUndefined();
@@ -38,7 +38,7 @@ describe('the tally of failed authentications', () => {
     ]);
   });
 
-  it('tells firsts again in the next minute, and none while what was told cannot be written', () => {
+  it('records firsts again in the next minute, and none while counts cannot be written', () => {
     const tally = new FailureTally(LIMITS);
     for (const host of [1, 2, 3, 4]) tally.failed(at(`192.0.2.${host}`), 0);
     expect(tally.failed(at('192.0.2.9'), 60_000, false)).toBeUndefined();
@@ -47,10 +47,10 @@ describe('the tally of failed authentications', () => {
 
   it('remembers a bounded number however many come, and loses none', () => {
     const tally = new FailureTally(LIMITS);
-    let told = 0;
-    for (let i = 0; i < 10_000; i++) told += tally.failed(at(`10.${i % 256}.${(i >> 8) % 256}.1`), i * 100)?.count ?? 0;
+    let recorded = 0;
+    for (let i = 0; i < 10_000; i++) recorded += tally.failed(at(`10.${i % 256}.${(i >> 8) % 256}.1`), i * 100)?.count ?? 0;
     expect(tally.size).toBeLessThanOrEqual(2 * LIMITS.addresses + LIMITS.networks + 1);
-    expect(told + tally.take(Infinity).reduce((sum, { count }) => sum + count, 0)).toBe(10_000);
+    expect(recorded + tally.take(Infinity).reduce((sum, { count }) => sum + count, 0)).toBe(10_000);
   });
 
   it.each([

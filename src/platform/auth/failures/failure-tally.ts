@@ -1,9 +1,9 @@
 import type { Origin } from '../../../domain/audit/entry/prepare-entry.js';
 
-/** Where failures of authentication came from: the origin of the entry that tells of them. */
+/** Where failures of authentication came from: the origin of their entry. */
 export type FailureOrigin = Origin & { readonly requestId: string };
 
-/** What one entry tells: so many failures, of one address or of a network. */
+/** The content of one entry: the number of failures of one address, or of a network. */
 export interface FailureCount {
   readonly count: number;
   /** `several` where they differ. */
@@ -30,12 +30,12 @@ interface Window {
 }
 
 const SEVERAL = 'several';
-/** What is counted together with whatever has no place of its own. */
+/** The network of failures that are counted together, because they have no count of their own. */
 export const ELSEWHERE = 'elsewhere';
 
 export interface TallyLimits {
   readonly windowMs: number;
-  /** Addresses of which the first failure of a window is told at once. */
+  /** Addresses of which the first failure of a window is recorded at once. */
   readonly addresses: number;
   /** Networks whose further addresses share a count; beyond, all share one. */
   readonly networks: number;
@@ -44,7 +44,7 @@ export interface TallyLimits {
 /**
  * Counts failures of authentication, so that an attack makes few entries however many keys it tries and from wherever: at most
  * `addresses` firsts and as many counts, `networks` counts of networks and one of the rest in each window. Memory is bounded by the
- * same numbers, and what gives way is what was quiet for longest. Pure but for what it remembers: times are given to it.
+ * same numbers: the network without a failure for longest is merged into the rest first. Pure but for the counts: times are given to it.
  */
 export class FailureTally {
   private readonly addresses = new Map<string, Window>();
@@ -61,20 +61,20 @@ export class FailureTally {
   }
 
   /**
-   * @param mayTell whether anything may be told at once at all
-   * @returns what has to be told at once: the first of an address, while few enough were; else it is counted
+   * @param mayRecord whether a failure may be recorded at once at all
+   * @returns the failure to record at once: the first of an address, within the limit; undefined where it is only counted
    */
-  failed(failure: Failure, now: number, mayTell = true): FailureCount | undefined {
+  failed(failure: Failure, now: number, mayRecord = true): FailureCount | undefined {
     const { address = ELSEWHERE } = failure.origin;
     const known = this.addresses.get(address);
     if (known) {
-      // Behind all others: the one that was quiet for longest stands first.
+      // Moved behind all others: the address without a failure for longest is the first.
       this.addresses.delete(address);
       this.addresses.set(address, known);
       add(known, failure);
       return undefined;
     }
-    if (!mayTell || !this.hasPlaceAt(now)) {
+    if (!mayRecord || !this.mayRecordAt(now)) {
       this.countTogether(failure, now);
       return undefined;
     }
@@ -83,7 +83,7 @@ export class FailureTally {
   }
 
   /**
-   * Takes what was counted in windows that have ended: it is the caller's from here on, and told by nobody else.
+   * Takes the counts of windows that have ended out of the tally; the caller records them.
    * @param begunBefore windows that began later go on
    */
   take(begunBefore: number): FailureCount[] {
@@ -92,22 +92,22 @@ export class FailureTally {
       for (const [key, window] of windows) {
         if (window.since > begunBefore) continue;
         windows.delete(key);
-        if (window.count > 0) taken.push(told(window, isNetwork ? key : undefined));
+        if (window.count > 0) taken.push(countOf(window, isNetwork ? key : undefined));
       }
     }
     if (this.rest && this.rest.since <= begunBefore) {
-      taken.push(told(this.rest, ELSEWHERE));
+      taken.push(countOf(this.rest, ELSEWHERE));
       this.rest = undefined;
     }
     return taken;
   }
 
-  private hasPlaceAt(now: number): boolean {
+  private mayRecordAt(now: number): boolean {
     if (now - this.firstsSince >= this.limits.windowMs) {
       this.firstsSince = now;
       this.firsts = 0;
     }
-    // Windows of the minute before may still stand.
+    // Windows of the minute before may still be there.
     if (this.firsts >= this.limits.addresses || this.addresses.size >= 2 * this.limits.addresses) return false;
     this.firsts++;
     return true;
@@ -149,7 +149,7 @@ function add(window: Window, { reason, method, origin }: Failure): void {
   window.origin = origin;
 }
 
-function told({ count, reason, method, origin }: Window, network: string | undefined): FailureCount {
+function countOf({ count, reason, method, origin }: Window, network: string | undefined): FailureCount {
   if (network === undefined) return { count, reason, method, origin };
   // Of several addresses none is the entry's own.
   const { requestId, via } = origin;

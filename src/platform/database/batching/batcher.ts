@@ -1,22 +1,22 @@
 import { setTimeout } from 'node:timers/promises';
 import { Problem } from '../../http/reply/problem.js';
 
-/** What became of one item of a batch: an answer, an error, or another round (after a pause when something was held). */
+/** What became of one item of a batch: an answer, an error, or another round (after a pause where a lock was taken). */
 export type ItemOutcome<Answer> =
   | { kind: 'answer'; answer: Answer }
   | { kind: 'error'; error: unknown }
   | { kind: 'again'; afterMs: number };
 
 export interface BatcherOptions<Item, Answer> {
-  /** Lanes work side by side; items of one key always share a lane, so that they never wait for each other's locks. */
+  /** Batch lanes work side by side; items of one key always share a lane, so that they never wait for each other's locks. */
   lanes: number;
   largest: number;
   /**
-   * A set of several is followed by the next no sooner than so many milliseconds after it began, unless many wait already. At a few
-   * hundred items a second sets would otherwise be of two or three, each at the price of a set. Default: at once.
+   * A batch of several items is followed by the next no sooner than this number of milliseconds after it began, unless many wait already.
+   * At a few hundred items a second batches would otherwise be of two or three items, each at the cost of a batch. Default: at once.
    */
   rhythmMs?: number;
-  /** Items that may wait in one lane before further ones are turned away with 503. */
+  /** Items that may wait in one lane before further ones are refused with 503. */
   longest: number;
   keyOf(item: Item): string;
   process(items: Item[]): Promise<ItemOutcome<Answer>[]>;
@@ -28,7 +28,7 @@ interface Waiting<Item, Answer> {
   reject(error: unknown): void;
 }
 
-/** Gathers what arrives in the same turn of the event loop into sets, and works through them lane by lane. */
+/** Gathers items that arrive in the same round of the event loop into batches, and processes these lane by lane. */
 export class Batcher<Item, Answer> {
   private readonly lanes: Lane<Item, Answer>[];
 

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 
 /**
- * Sends what is written in one turn of the event loop in one piece: statements that are sent in one go would otherwise each cost a
+ * Sends what is written in one round of the event loop in one piece: statements that are sent in one go would otherwise each cost a
  * call to the system, which is dearer than most of them are. For pg's `stream` option; a connection by TLS writes as ever.
  */
 export class CoalescingSocket extends Socket {

@@ -8,7 +8,7 @@ const TRY_EVERY_MS = 50;
 const PATIENCE_MS = 30_000;
 
 /**
- * Leads in the place of the servers for as long as `work` takes: the one that leads loses its connection, and with it what it had not
+ * Leads instead of the servers for as long as `work` takes: the one that leads loses its connection, and with it what it had not
  * committed; each of them tries to lead again a moment later. For the command line.
  *
  * @param url past a pooler, as for `DATABASE_LISTEN_URL`
@@ -22,7 +22,7 @@ export async function withClaimedLeadership<Result>(
   await client.connect();
   try {
     await takeLead(client);
-    const run: RunStatement = async (sql, parameters) => (await client.query<Record<string, unknown>>(sql, parameters)).rows;
+    const run: RunStatement = async (sql, parameters) => (await client.query<Record<string, unknown>>(sql, [...parameters])).rows;
     const transact = async <Inner>(inner: (statements: RunStatement) => Promise<Inner>): Promise<Inner> => {
       await client.query('begin');
       try {

@@ -42,8 +42,8 @@ export class NotLeading extends Error {
 }
 
 /**
- * Leads by an advisory lock, held by a connection of its own that goes past a pooler (DATABASE_LISTEN_URL). The lock lives as long as
- * the connection, and the leader's writes go over the same one, so that nobody writes as a leader who no longer is.
+ * Leads by an advisory lock of a connection of its own that goes past a pooler (DATABASE_LISTEN_URL). The lock lives as long as
+ * the connection, and the leader's writes go over the same one, so that no server writes as the leader that no longer is.
  */
 @Injectable()
 export class LeadershipByLock extends Leadership implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -61,14 +61,14 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
   constructor(
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
-    private readonly hold: MaintenanceMode,
+    private readonly maintenance: MaintenanceMode,
   ) {
     super();
   }
 
   get isLeader(): boolean {
-    // A database that is held is nobody's to lead: nothing is integrated, signed or published of it.
-    return this.leads && !this.stopping && this.hold.because === undefined;
+    // In maintenance mode nobody leads: nothing of the database is integrated, signed or published.
+    return this.leads && !this.stopping && this.maintenance.because === undefined;
   }
 
   get term(): number {
@@ -122,7 +122,7 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
   }
 
   private async lookOnce(): Promise<void> {
-    // Whatever is under way there tells soon enough whether the connection stands.
+    // Work under way on the connection shows soon enough whether the connection is alive.
     if (this.abstains || (this.leads && this.waiting > 0)) return;
     const client = this.client ?? (await this.connected());
     if (client === undefined || this.abstains) return;
@@ -173,7 +173,7 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
   private statementsOn(client: pg.Client): RunStatement {
     return async (sql, parameters) => {
       try {
-        return (await client.query<Record<string, unknown>>(sql, parameters)).rows;
+        return (await client.query<Record<string, unknown>>(sql, [...parameters])).rows;
       } catch (error) {
         // What the database did not say itself is silence: nobody knows what became of the statement, nor of the lock.
         if (!(error instanceof pg.DatabaseError)) this.lost(client, error);
@@ -184,14 +184,14 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
 
   private async inLine<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
     this.waiting++;
-    const turn = this.line.then(async () => {
+    const next = this.line.then(async () => {
       const client = this.client;
       if (client === undefined || !this.isLeader) throw new NotLeading();
       return work(client);
     });
-    this.line = turn.catch(() => undefined);
+    this.line = next.catch(() => undefined);
     try {
-      return await turn;
+      return await next;
     } finally {
       this.waiting--;
     }

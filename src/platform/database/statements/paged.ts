@@ -2,8 +2,6 @@ import type { DataSource } from 'typeorm';
 import { type Page, type PageRequest, pageFrom } from '../../http/fields/pagination.js';
 
 export interface PagedSource {
-  /** Common table expressions, from the word `with` on. */
-  with?: string;
   columns: string;
   from: string;
   where: string;
@@ -20,14 +18,14 @@ export async function pageOf<Row extends { id: string }>(
   source: PagedSource,
   page: PageRequest,
 ): Promise<Page<Row>> {
-  const { with: expressions = '', columns, from, where, parameters, id, wide } = source;
+  const { columns, from, where, parameters, id, wide } = source;
   const n = parameters.length;
   const pageWith = (list: string) => `select ${list} from ${from} where ${where} and ($${n + 1}::text is null or ${id} < $${n + 1})
     order by ${id} desc limit $${n + 2} offset $${n + 3}`;
   const rowsOf = wide ? `select ${columns} from (${pageWith(wide.keys)}) page ${wide.join} order by ${id} desc` : pageWith(columns);
   const [counted, rows] = await Promise.all([
-    dataSource.query<[{ total: number }]>(`${expressions} select count(*)::integer as total from ${from} where ${where}`, parameters),
-    dataSource.query<Row[]>(`${expressions} ${rowsOf}`, [...parameters, page.after?.[0] ?? null, page.limit + 1, page.offset]),
+    dataSource.query<[{ total: number }]>(`select count(*)::integer as total from ${from} where ${where}`, parameters),
+    dataSource.query<Row[]>(rowsOf, [...parameters, page.after?.[0] ?? null, page.limit + 1, page.offset]),
   ]);
   return pageFrom(rows, counted[0].total, page.limit, (row) => [row.id]);
 }

@@ -45,7 +45,7 @@ export async function preparing(runner: QueryRunner, patienceMs?: number): Promi
   const begin = patienceMs === undefined ? BEGIN_BY_KEY : `${BEGIN_BY_KEY}; SET LOCAL lock_timeout = ${Math.ceil(patienceMs)}`;
   const query = runner.query.bind(runner) as (text: unknown, parameters?: unknown[], structured?: boolean) => Promise<unknown>;
   const begun = query(begin);
-  // Asked for by TypeORM a few turns later, and told there if it fails.
+  // TypeORM awaits it a little later, and sees the failure there.
   begun.catch(() => undefined);
   runner.query = ((text: string, parameters?: unknown[], structured?: boolean) => {
     if (text === BEGIN) return begun;

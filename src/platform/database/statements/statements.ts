@@ -11,20 +11,20 @@ import { toNamedStatement } from './prepared.js';
 export class Statements {
   private readonly pool: Pool;
 
-  constructor(@InjectDataSource() dataSource: DataSource, private readonly hold: MaintenanceMode = new MaintenanceMode()) {
+  constructor(@InjectDataSource() dataSource: DataSource, private readonly maintenance: MaintenanceMode = new MaintenanceMode()) {
     this.pool = (dataSource.driver as unknown as { master: Pool }).master;
   }
 
-  /** @throws Problem UNAVAILABLE while the installation is held: the gate's commits come this way, past units of work */
+  /** @throws Problem UNAVAILABLE in maintenance mode: the gate's commits come this way, past units of work */
   async run<Row extends object>(statement: NamedStatement, values: unknown[]): Promise<Row[]> {
-    this.hold.assertServing();
+    this.maintenance.assertServing();
     const result = await this.pool.query<Row>({ ...statement, values });
     return result.rows;
   }
 
   /** The same by its text alone, for look-ups by key: a plan that is kept must be a good one for every value. */
-  async byKey<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
-    const result = await this.pool.query<Row>({ ...(toNamedStatement(text) ?? { text }), values });
+  async byKey<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    const result = await this.pool.query<Row>({ ...(toNamedStatement(text) ?? { text }), values: [...values] });
     return result.rows;
   }
 }

@@ -45,8 +45,8 @@ export function subjectColumns(entries: readonly PreparedEntry[]): Buffer[] {
 export const APPEND_ENTRIES = `select append_entries_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;
 
 /**
- * The same where open requests are counted and effects handed to the outbox besides: three arrays and four come first. Answers the
- * effects' rows, in their order.
+ * The same where open requests are counted and effects are written, too: the three arrays of the counts and the four of the effects come
+ * first. Answers the effects' rows, in their order.
  */
 export const FLUSH_STATEMENT = `
   select effect_id as id, effect_created_at as "createdAt", effect_is_held as "isClaimed"

@@ -33,7 +33,7 @@ const FORM = /^[\x21-\x7e]{1,255}$/;
 /**
  * Idempotency keys (the de-facto Idempotency-Key header). The record commits with the effect, so a retry after a lost
  * answer finds it. Scope: organization, principal, operation, path parameters and key. Scope and fingerprint are HMACs,
- * so the table tells nothing about keys or bodies.
+ * so the table says nothing about keys or bodies.
  */
 @Injectable()
 export class IdempotencyKeys {

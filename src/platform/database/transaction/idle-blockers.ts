@@ -1,12 +1,12 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 
 const LOOK_EVERY_MS = 300;
-/** A live transaction of ours is never idle for so long: nothing but the database is waited for inside of one. */
+/** A live transaction of ours is never idle for so long, since it waits for nothing but the database. */
 export const SILENT_MS = 1_000;
-/** Behind one that was silent stand others of the same frozen server: each gets the lock in turn and keeps it. */
+/** Behind an idle transaction others of the same frozen server wait: each gets the lock after the one before, and keeps it. */
 const SILENT_TOO_MS = 250;
 
-// Whoever a backend waits for, and whoever these wait for; of them, our own that have an open transaction and do nothing.
+// The backends that a backend waits for, those that these wait for, and so on; of them, ours that idle in an open transaction.
 const END_SILENT = `
   with recursive ahead(pid) as (
     select unnest(pg_blocking_pids($1)) union select unnest(pg_blocking_pids(a.pid)) from ahead a)
@@ -15,9 +15,9 @@ const END_SILENT = `
     and s.state like 'idle in transaction%' and s.state_change < clock_timestamp() - make_interval(secs => $2 / 1000.0)`;
 
 /**
- * Waits for a lock with little patience: transactions before it in which nothing happens any more are ended, as a frozen
- * server leaves them. Their own limit (3 s) would end them too, but one after the other where they queue for one lock, and a
- * stop has to answer within 5 s. Nothing is lost: an open transaction has promised nobody anything.
+ * Waits for a lock and meanwhile ends the transactions before it that idle, as a frozen server leaves them. Their own limit (3 s) would
+ * end them too, but one after the other where they queue for one lock, and a stop has to answer within 5 s. Nothing that was answered is
+ * lost, since an open transaction has not been answered.
  */
 export async function terminateIdleBlockers<Result>(
   dataSource: DataSource, runner: QueryRunner, wait: () => Promise<Result>,
@@ -32,7 +32,7 @@ export async function terminateIdleBlockers<Result>(
       const ended = await dataSource.query<unknown[]>(END_SILENT, [pid, silentMs]);
       if (ended.length > 0) silentMs = SILENT_TOO_MS;
     } catch {
-      // No connection is free for looking: what is waited for still ends by its own limit.
+      // No connection is free to look: the transactions still end by their own limit.
     } finally {
       looking = false;
     }

@@ -6,8 +6,8 @@ import type { Plan } from './plan.js';
 import { SILENT_MS, terminateIdleBlockers } from './idle-blockers.js';
 
 /**
- * Inserts the heads that begin, then locks all heads in one order. Unsorted, two transactions deadlock more often than
- * not; locked after reading, a decision rests on what no longer holds.
+ * Inserts the heads of new chains, then locks all heads in one order. Unsorted, two transactions deadlock more often than
+ * not; locked after reading, a decision rests on facts that are no longer true.
  *
  * @returns the chains whose segment is closed, which only a plan that says `evenIfClosed` may name
  * @throws Problem NOT_FOUND when a head is not there, or its segment is closed
@@ -17,11 +17,11 @@ export async function lockHeads(runner: QueryRunner, { chains, creates = [], eve
     await runner.query(`insert into audit_heads (organization_id, chain) select * from unnest($1::text[], $2::text[])`, columns(creates));
   }
   if (chains.length === 0) return [];
-  return judged(runner, chains, evenIfClosed, await lock(runner, chains));
+  return checked(runner, chains, evenIfClosed, await lock(runner, chains));
 }
 
 /**
- * Barriers and heads in one way to the database and back; for works that begin no chain.
+ * Locks barriers and heads in one round trip to the database; for work that begins no chain.
  *
  * @returns the chains whose segment is closed, as `lockHeads` does
  * @throws Problem NOT_FOUND when a head is not there, or its segment is closed
@@ -31,17 +31,17 @@ export async function lockBarriersAndHeads(
 ): Promise<ChainRef[]> {
   if (barriers.length === 0 && chains.length === 0) return [];
   const heads = (await runner.query(
-    'select organization as "organizationId", chain, is_closed as "isClosed" from take_hold_v1($1, $2, $3)',
+    'select organization as "organizationId", chain, is_closed as "isClosed" from lock_barriers_and_heads_v1($1, $2, $3)',
     [[...new Set(barriers)].sort(), ...columns(chains)],
   )) as Head[];
-  return judged(runner, chains, evenIfClosed, heads);
+  return checked(runner, chains, evenIfClosed, heads);
 }
 
 interface Head extends ChainRef {
   isClosed: boolean;
 }
 
-async function judged(
+async function checked(
   runner: QueryRunner, chains: readonly ChainRef[], evenIfClosed: true | undefined, heads: readonly Head[],
 ): Promise<ChainRef[]> {
   const distinct = new Set(chains.map((chain) => `${chain.organizationId}/${chain.chain}`)).size;
@@ -53,8 +53,8 @@ async function judged(
 }
 
 /**
- * Of these heads, those that nobody holds and whose organization's barrier is free: locked, in the one order. Where the barrier of
- * one of `needed` is held, none.
+ * Locks those of these heads that are free and whose organization's barrier is free, in the one order, and answers them. Where the
+ * barrier of one of `needed` is taken, it locks none.
  */
 export async function lockFreeHeads(runner: QueryRunner, { chains, judges = [] }: Plan, needed: readonly string[]): Promise<ChainRef[]> {
   const free = new Set(((await runner.query(
@@ -89,17 +89,18 @@ export async function isAlone(runner: QueryRunner, key: number): Promise<boolean
 const JOIN_BARRIER = 'select pg_advisory_xact_lock_shared(organization_barrier_v1($1))';
 const TAKE_BARRIER = 'select pg_advisory_xact_lock(organization_barrier_v1($1))';
 
-/** Takes the barrier of each organization shared: whoever changes its shared facts waits for this transaction to end. */
+/** Joins the barrier of each organization (shared): a change of its shared facts waits for this transaction to end. */
 export async function joinBarriers(runner: QueryRunner, organizationIds: readonly string[]): Promise<void> {
   for (const organizationId of [...new Set(organizationIds)].sort()) await runner.query(JOIN_BARRIER, [organizationId]);
 }
 
 /**
- * The same for a transaction that changes shared facts of the organizations `changed`. It has the barriers of these for itself: every
+ * The same for a transaction that changes shared facts of the organizations `changed`. It takes the barriers of these exclusively: every
  * transaction that judged by the older facts has ended, and none begins to judge before this one ends. All barriers are taken in one
  * order, whatever the mode.
  *
- * The wait has no limit, since a stop has to come into force. Whoever waits for this transaction in turn waits for no frozen server.
+ * The wait has no limit, since a stop has to come into force. Afterwards this transaction is ended if it idles, so that those who wait for
+ * its barriers never wait for a frozen server.
  */
 export async function takeBarriers(
   dataSource: DataSource, runner: QueryRunner, changed: readonly string[], shared: readonly string[],
@@ -118,17 +119,17 @@ export async function takeBarriers(
 const TRIED_AT_ONCE = 500;
 
 /**
- * Passes the barrier of each organization, or of every one there is: those that nobody holds by trying them, without holding
- * anybody up, the others in turn.
+ * Waits at the barrier of each organization, or of every one there is: free barriers are only tried, many at once, so that nobody has to
+ * wait for this; the others are waited for one after the other.
  */
 export async function drainBarriers(dataSource: DataSource, organizations: readonly string[] | 'all'): Promise<void> {
   const ids = organizations === 'all' ? await allOrganizations(dataSource) : [...new Set(organizations)].sort();
   for (let first = 0; first < ids.length; first += TRIED_AT_ONCE) {
-    const held = await dataSource.query<{ id: string }[]>(
+    const busy = await dataSource.query<{ id: string }[]>(
       'select id from unnest($1::text[]) as tried(id) where not pg_try_advisory_xact_lock(organization_barrier_v1(id)) order by id',
       [ids.slice(first, first + TRIED_AT_ONCE)],
     );
-    for (const { id } of held) await passBarrier(dataSource, id);
+    for (const { id } of busy) await drainBarrier(dataSource, id);
   }
 }
 
@@ -138,10 +139,10 @@ async function allOrganizations(dataSource: DataSource): Promise<string[]> {
 }
 
 /**
- * Returns when every transaction that judged by the shared facts as they were has ended. No lock timeout: it has to know;
- * and those of a frozen replica are ended, so this answers within 5 s.
+ * Returns when every transaction that judged by the former shared facts has ended. Without a lock timeout, since the caller's answer
+ * depends on it; transactions of a frozen server are ended, so this answers within 5 s.
  */
-async function passBarrier(dataSource: DataSource, organizationId: string): Promise<void> {
+async function drainBarrier(dataSource: DataSource, organizationId: string): Promise<void> {
   await dataSource.transaction(async (manager) => {
     await manager.query('set local lock_timeout = 0');
     await manager.query('set local statement_timeout = 0');
@@ -155,11 +156,11 @@ function columns(chains: readonly ChainRef[]): [string[], string[]] {
 }
 
 /**
- * Closes the segment of an agent's chain that this transaction holds, and opens its sequel in another organization with the same
- * position and hash. A head of earlier days there is opened again; its revision only rises, so that nothing which was decided
- * over the old days counts.
+ * Closes the segment of an agent's chain, whose head this transaction has locked, and opens the next segment in another organization with
+ * the same position and hash. A head that the chain had there earlier is opened again; its revision only rises, so that no decision of
+ * that earlier time counts.
  *
- * @returns where the chain stood when it left
+ * @returns position and hash of the closed segment
  */
 export async function moveHead(run: RunStatement, from: ChainRef, to: ChainRef): Promise<{ seq: number; hash: string }> {
   const [left] = await run(

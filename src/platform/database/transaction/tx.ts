@@ -6,6 +6,7 @@ import { type PreparedEntry, prepareEntry } from '../../../domain/audit/entry/pr
 import { newId } from '../../../domain/ids.js';
 import type { JsonObject } from '../../../domain/json.js';
 import { currentActor, currentOrigin } from '../../auth/access/call-context.js';
+import type { RunStatement } from '../../auth/credentials/credential-source.js';
 import { type Reply, reply } from '../../http/reply/replies.js';
 import type { Effect } from '../../outbox/effects.js';
 import { APPEND_ENTRIES, entryColumns, subjectColumns, FLUSH_STATEMENT } from './chain-writer.js';
@@ -15,8 +16,8 @@ import { moveHead } from './locks.js';
 import type { Plan } from './plan.js';
 import { clockSkewRefused, dependsOnTime, clockAgrees } from './clock-skew.js';
 
-/** Of `insist_v1`. */
-const DOES_NOT_HOLD = 'CS003';
+/** The SQLSTATE of a failed assertion (`assert_true_v1` in the database). */
+const ASSERTION_FAILED = 'CS003';
 
 export interface RecordOptions {
   /** Who did it, where that is not the caller of the present request: `system` for sweepers and workers. */
@@ -48,7 +49,7 @@ export class Tx {
     private readonly plan: Plan,
   ) {}
 
-  /** For the unit of work: what it has taken hold of, and which segments of that are closed. */
+  /** For the unit of work: the heads that it has locked, and those of them whose segment is closed. */
   setLocked({ chains, closed }: { readonly chains: readonly ChainRef[]; readonly closed: readonly ChainRef[] }): void {
     this.chains = chains;
     this.closed = closed;
@@ -68,27 +69,30 @@ export class Tx {
     return this.effects;
   }
 
-  async query<Row = Record<string, unknown>>(sql: string, parameters: unknown[] = []): Promise<Row[]> {
-    const result: unknown = await this.runner.query(sql, parameters);
+  /** For functions that run their statements in the transaction of whoever calls them. */
+  readonly run: RunStatement = (sql, parameters) => this.query(sql, parameters);
+
+  async query<Row = Record<string, unknown>>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    const result: unknown = await this.runner.query(sql, [...parameters]);
     // TypeORM answers an UPDATE or DELETE with [rows, count].
     const isWrite = Array.isArray(result) && result.length === 2 && Array.isArray(result[0]) && typeof result[1] === 'number';
     return (isWrite ? result[0] : result) as Row[];
   }
 
-  /** Sends a statement whose answer nobody waits for before the commit. What it fails with, the work fails with. */
+  /** Sends a statement whose answer is waited for at the commit. Where it fails, the work fails with the same error. */
   queue(sql: string, parameters: unknown[] = []): void {
     this.track(this.query(sql, parameters));
   }
 
   /**
-   * The same of a change that has to find as many rows as are given: a compare-and-set that nobody need wait for. One that finds
-   * fewer makes a rollback of the commit behind it.
+   * The same for a change that has to change this number of rows: a compare-and-set that is not waited for. Where it changes another
+   * number, the commit behind it becomes a rollback.
    *
-   * @param change a statement that answers a row for each that it has changed
-   * @param refused what the work fails with then
+   * @param change a statement that answers one row for each row that it has changed
+   * @param refused makes the error that the work fails with then
    */
   assertRowCount(change: string, parameters: unknown[], rows: number, refused: () => Error): void {
-    const sql = `with changed as (${change}) select insist_v1((select count(*) from changed) = $${parameters.length + 1})`;
+    const sql = `with changed as (${change}) select assert_true_v1((select count(*) from changed) = $${parameters.length + 1})`;
     this.queueAsserting(sql, [...parameters, rows], refused);
   }
 
@@ -98,12 +102,12 @@ export class Tx {
     return row!.now;
   }
 
-  /** Records an event in a chain whose head this work holds. It is written with the last statement. @returns the entry's id */
+  /** Records an event in a chain whose head this work has locked. It is written with the last statement. @returns the entry's id */
   record(chain: ChainRef, event: AuditEvent, options: RecordOptions = {}): string {
     return this.recordWhole(chain, event, options).id;
   }
 
-  /** The same, for who signs what is recorded. */
+  /** The same, for callers who sign the entry. @returns the entry */
   recordWhole(chain: ChainRef, event: AuditEvent, options: RecordOptions = {}): PreparedEntry {
     if (changesSharedFacts(chain.chain, event.type)) this.assertChangesShared(chain, event.type);
     const id = options.id ?? newId('audit');
@@ -117,25 +121,25 @@ export class Tx {
     return entry;
   }
 
-  /** Whether this work has the head of a chain that its plan names: always, unless the plan takes `onlyFree` ones. */
-  holds(chain: ChainRef): boolean {
+  /** Whether this work has locked the head of a chain that its plan names: always, unless the plan says `onlyFree`. */
+  hasLocked(chain: ChainRef): boolean {
     return [...this.chains, ...this.more].some((one) => one.organizationId === chain.organizationId && one.chain === chain.chain);
   }
 
   /**
-   * Takes heads besides the plan's that nobody else holds, and waits for none, so that the one order of locks stands.
+   * Locks further heads where they are free, and waits for none, so that the one order of locks is kept.
    *
-   * @returns those of them that somebody else holds
+   * @returns those of them that are taken
    */
   async lockFree(chains: readonly ChainRef[]): Promise<ChainRef[]> {
     if (chains.length === 0) return [];
     const [taken, there] = await pipelined([this.heads(chains, 'for update skip locked'), this.heads(chains, '')]);
     const isTaken = new Set(taken.map(({ organizationId, chain }) => `${organizationId} ${chain}`));
-    this.more.push(...taken.filter((chain) => !this.holds(chain)));
+    this.more.push(...taken.filter((chain) => !this.hasLocked(chain)));
     return there.filter(({ organizationId, chain }) => !isTaken.has(`${organizationId} ${chain}`));
   }
 
-  /** Of chains that this work holds: their agents are decided by something else from now on. */
+  /** Raises the revision of heads that this work has locked: decisions in flight about their agents are taken again. */
   async raiseHeads(chains: readonly ChainRef[]): Promise<void> {
     if (chains.length === 0) return;
     await this.query(
@@ -145,14 +149,14 @@ export class Tx {
     );
   }
 
-  /** What is done once this work is committed, and only then: waiting calls are told. It must not fail. */
-  onCommit(deed: () => void): void {
-    this.later.push(deed);
+  /** Runs `action` once this work is committed, for instance to wake waiting calls. It must not fail. */
+  onCommit(action: () => void): void {
+    this.later.push(action);
   }
 
   /** For the unit of work, behind its commit. */
   runOnCommit(): void {
-    for (const deed of this.later) deed();
+    for (const action of this.later) action();
   }
 
   /** The chain for entries about an agent here: its own, or its organization's once the agent has left (`evenIfClosed`). */
@@ -162,8 +166,8 @@ export class Tx {
   }
 
   /**
-   * Goes on with an agent's chain in another organization: `out` ends the segment here, behind everything that was recorded
-   * so far, and `in` continues it there. Neither names the other organization. What is recorded afterwards belongs there.
+   * Continues an agent's chain in another organization: the entry `out` ends the segment here, behind everything that was recorded
+   * so far, and the entry `in` begins the segment there. Neither names the other organization. Later events are recorded there.
    */
   async moveChain(from: ChainRef, to: ChainRef, reason?: string): Promise<void> {
     const why = reason === undefined ? {} : { reason };
@@ -173,7 +177,7 @@ export class Tx {
     this.record(to, { type: 'agent.transferred', metadata: { direction: 'in', fromSeq: seq, fromHash: hash, ...why } });
   }
 
-  /** Hands an effect to the outbox: it happens after the commit, if the commit happens. */
+  /** Writes an effect into the outbox: it is done after the commit, and only if the work is committed. */
   enqueue(effect: Effect): void {
     this.effects.push(effect);
   }
@@ -194,28 +198,28 @@ export class Tx {
     return reply(status, body);
   }
 
-  /** The organizations whose shared facts this work changed. For the unit of work, which then passes their barriers. */
+  /** The organizations whose shared facts this work changed. For the unit of work, which then drains their barriers. */
   get changedShared(): readonly string[] {
     return this.changed;
   }
 
-  /** Of what this work has changed for decisions in flight. For the unit of work. */
+  /** Raises the revisions that decisions in flight compare, where this work changes facts. For the unit of work. */
   async raiseRevisions(): Promise<void> {
     await this.raiseShared(this.plan.changesShared ?? []);
     if (!this.plan.leavesFacts) await this.raiseHeads(this.chains);
   }
 
-  /** What was sent, and nobody has waited for yet. For the unit of work. */
+  /** Queued statements that were not waited for yet. For the unit of work. */
   get pending(): readonly Promise<void>[] {
     return this.sent;
   }
 
   /**
-   * What writes all that was collected: counts, outbox rows, and last the entries. For the unit of work.
+   * The statement that writes all that was collected: counts, outbox rows, and last the entries. For the unit of work.
    *
-   * @param held for each effect, for how many seconds it is written as claimed
+   * @param claimSeconds for each effect, for how many seconds it is written as claimed
    */
-  lastStatement(held: readonly number[]): { sql: string; parameters: unknown[] } | undefined {
+  lastStatement(claimSeconds: readonly number[]): { sql: string; parameters: unknown[] } | undefined {
     const entries = this.takeEntries();
     const columns = [...entryColumns(entries), ...subjectColumns(entries)];
     if (this.openRequests.size === 0 && this.effects.length === 0) {
@@ -225,7 +229,7 @@ export class Tx {
     const collected = [
       counts.map(({ chain }) => chain.organizationId), counts.map(({ chain }) => chain.chain), counts.map(({ change }) => change),
       this.effects.map((effect) => effect.organizationId), this.effects.map((effect) => effect.kind),
-      this.effects.map((effect) => JSON.stringify(effect.payload satisfies JsonObject)), held,
+      this.effects.map((effect) => JSON.stringify(effect.payload satisfies JsonObject)), claimSeconds,
     ];
     return { sql: FLUSH_STATEMENT, parameters: [...collected, ...columns] };
   }
@@ -246,22 +250,22 @@ export class Tx {
     );
   }
 
-  /** Once: of whatever else it stamps, the clock is the same. Nothing that is stamped here is older than the transaction. */
+  /** Once for each work: all of its stamps are by the same clock, and none is older than the transaction. */
   private assertClock(stamp: string): void {
     if (this.isTimed) return;
     this.isTimed = true;
-    this.queueAsserting(`select insist_v1(${clockAgrees('$1', 'now()')})`, [stamp], clockSkewRefused);
+    this.queueAsserting(`select assert_true_v1(${clockAgrees('$1', 'now()')})`, [stamp], clockSkewRefused);
   }
 
   private queueAsserting(sql: string, parameters: unknown[], refused: () => Error): void {
     this.track(this.query(sql, parameters).catch((error: unknown) => {
-      throw (error as { code?: unknown }).code === DOES_NOT_HOLD ? refused() : error;
+      throw (error as { code?: unknown }).code === ASSERTION_FAILED ? refused() : error;
     }));
   }
 
   private track(answer: Promise<unknown>): void {
     const done = answer.then(() => undefined);
-    // Told by the commit.
+    // The commit fails with the same error.
     done.catch(() => undefined);
     this.sent.push(done);
   }
@@ -279,7 +283,7 @@ export class Tx {
 
   private async raiseShared(shared: readonly string[] | 'all'): Promise<void> {
     if (shared.length === 0) return;
-    // An organization that is being made would be missed, and with it what its first agents are just deciding by.
+    // Otherwise an organization that is being made would be missed, and with it the decisions of its first agents.
     if (shared === 'all') await this.query('lock table organizations in share row exclusive mode');
     const raised = await this.query<{ id: string }>(
       `update organizations o set revision = o.revision + 1

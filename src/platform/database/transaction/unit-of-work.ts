@@ -17,14 +17,14 @@ import { type Plan, UnderWay } from './plan.js';
 import { preparing } from '../statements/prepared.js';
 import { terminateIdleBlockers } from './idle-blockers.js';
 
-/** The heads that a unit of work holds, and those of them whose segment is closed. */
+/** The heads that a unit of work has locked, and those of them whose segment is closed. */
 interface Locked {
   readonly chains: readonly ChainRef[];
   readonly closed: readonly ChainRef[];
 }
 
-/** What a unit of work has to take hold of. */
-interface Wanted {
+/** The locks that a unit of work needs. */
+interface WantedLocks {
   readonly plan: Plan;
   /** Of the plan and of the caller; those of the caller alone. */
   readonly barriers: readonly string[];
@@ -36,11 +36,11 @@ const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 
 /**
- * The only maker of a `Tx`: one transaction that holds rows, audit entries and outbox rows together. One order for
- * every transaction: idempotency key → barrier → heads, sorted → rows by table and id → inserts. The heads come before
- * authority or state is read: locked last, an approval commits after a revocation that it has not seen.
+ * The only maker of a `Tx`: one transaction with rows, audit entries and outbox rows. One order for
+ * every transaction: idempotency key → barrier → heads, sorted → rows by table and id → inserts. The heads are locked before
+ * authority or state is read: locked last, an approval would commit after a revocation that it has not seen.
  *
- * The story may run up to three times (deadlock, serialisation), so it has no effect outside its `tx`: no network, no
+ * The work may run up to three times (deadlock, serialisation), so it has no effect outside of its `tx`: no network, no
  * mail, no runtime.
  */
 @Injectable()
@@ -49,25 +49,25 @@ export class UnitOfWork {
     @InjectDataSource() private readonly dataSource: DataSource,
     @Inject(CredentialSources) private readonly credentials: CredentialSources,
     private readonly keys: IdempotencyKeys,
-    private readonly bell: OutboxSignal,
-    private readonly hold: MaintenanceMode = new MaintenanceMode(),
+    private readonly signal: OutboxSignal,
+    private readonly maintenance: MaintenanceMode = new MaintenanceMode(),
   ) {}
 
-  async run<Result>(plan: Plan, story: (tx: Tx) => Promise<Result>): Promise<Result> {
-    return this.runOn(plan, () => Promise.resolve(), story);
+  async run<Result>(plan: Plan, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+    return this.runOn(plan, () => Promise.resolve(), work);
   }
 
   /**
-   * As `run`, for a story that begins with questions which its plan answers for: they are asked behind the locks, in the same way to
-   * the database and back. They may be asked twice.
+   * As `run`, for work that begins by reading rows which its plan locks: `read` is sent behind the locks, in the same round trip to the
+   * database. It may run twice.
    */
   async runOn<Known, Result>(
-    plan: Plan, ask: (tx: Tx) => Promise<Known>, story: (tx: Tx, known: Known) => Promise<Result>,
+    plan: Plan, read: (tx: Tx) => Promise<Known>, work: (tx: Tx, known: Known) => Promise<Result>,
   ): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
-      this.hold.assertServing();
+      this.maintenance.assertServing();
       try {
-        return await this.once(plan, ask, story);
+        return await this.once(plan, read, work);
       } catch (error) {
         if (attempt === ATTEMPTS || !isWorthAnotherAttempt(error)) throw error;
       }
@@ -75,17 +75,17 @@ export class UnitOfWork {
   }
 
   private async once<Known, Result>(
-    plan: Plan, ask: (tx: Tx) => Promise<Known>, story: (tx: Tx, known: Known) => Promise<Result>,
+    plan: Plan, read: (tx: Tx) => Promise<Known>, work: (tx: Tx, known: Known) => Promise<Result>,
   ): Promise<Result> {
     const runner = this.dataSource.createQueryRunner();
     const tx = new Tx(runner, plan);
-    let handOver: DirectDispatch | undefined;
+    let dispatch: DirectDispatch | undefined;
     let written: readonly WrittenEffect[];
     let result: Result;
     try {
       await preparing(runner, plan.patienceMs);
       const begun = runner.startTransaction();
-      // Whoever fails before it is waited for has been told the like by what followed it.
+      // Where it fails before it is waited for, the statements behind it fail with the same error.
       begun.catch(() => undefined);
       if (plan.alone !== undefined) {
         await begun;
@@ -95,30 +95,30 @@ export class UnitOfWork {
       const claim = context?.idempotency;
       if (claim) await begun;
       const kept = claim && (await this.keys.claim(runner, claim));
-      const callers = barrierOf(context?.caller);
+      const callers = barriersOf(context?.caller);
       const barriers = [...(plan.judges ?? []), ...callers];
       if (kept) {
         await joinBarriers(runner, barriers);
-        // A kept answer, too, is for nobody whose rights have ended since the guard read them.
+        // A kept answer, too, is only for a caller whose rights have not ended since the guard read them.
         await this.recheckCredential(runner);
         throw new Replayed(kept);
       }
-      const known = await this.takeLocks(runner, { plan, barriers, callers }, tx, ask);
+      const known = await this.takeLocks(runner, { plan, barriers, callers }, tx, read);
       await begun;
-      result = await story(tx, known);
+      result = await work(tx, known);
       await tx.raiseRevisions();
       if (claim && tx.answered) await this.keys.keep(runner, claim, tx.answered);
-      // Made before anything is sent: what cannot be said must not be followed by a commit. One behind a statement that fails is
-      // none, PostgreSQL makes a rollback of it.
-      handOver = DirectDispatch.of(tx.enqueued, this.bell);
-      const last = tx.lastStatement(handOver.claimSeconds);
+      // Made before anything is sent: an error here must not be followed by a commit. Behind a statement that fails, PostgreSQL makes
+      // a rollback of the commit.
+      dispatch = DirectDispatch.of(tx.enqueued, this.signal);
+      const last = tx.lastStatement(dispatch.claimSeconds);
       const answer = last && tx.query<WrittenEffect & Record<string, unknown>>(last.sql, last.parameters);
       await pipelined([...tx.pending, answer, runner.commitTransaction()]);
       written = (await answer) ?? [];
       if (context) context.recorded += tx.recorded;
     } catch (error) {
-      handOver?.giveUp();
-      // What was sent without waiting failed first, and what came behind it only said that it had.
+      dispatch?.giveUp();
+      // Where a queued statement has failed, the statements behind it failed only because of it: its error is the cause.
       const first = await pipelined(tx.pending).then(() => error, (earlier: unknown) => earlier);
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
       if (error instanceof Replayed && plan.changesShared === 'all') await drainBarriers(this.dataSource, 'all');
@@ -126,30 +126,30 @@ export class UnitOfWork {
     } finally {
       await runner.release();
     }
-    const left = handOver.begin(written);
-    if (left.size > 0) this.bell.notify(left);
+    const left = dispatch.begin(written);
+    if (left.size > 0) this.signal.notify(left);
     tx.runOnCommit();
     if (plan.changesShared === 'all') await drainBarriers(this.dataSource, tx.changedShared);
     return result;
   }
 
-  /** The credential is looked at behind the last lock: what waited for it may have outlived its caller. */
-  private async takeLocks<Known>(runner: QueryRunner, wanted: Wanted, tx: Tx, ask: (tx: Tx) => Promise<Known>): Promise<Known> {
+  /** The credential is compared again behind the last lock, since it may have ended while the locks were waited for. */
+  private async takeLocks<Known>(runner: QueryRunner, wanted: WantedLocks, tx: Tx, read: (tx: Tx) => Promise<Known>): Promise<Known> {
     const { plan, barriers } = wanted;
     if (plan.onlyFree || plan.urgent || plan.creates !== undefined || changedBy(plan).length > 0) {
       tx.setLocked(await this.lockInSteps(runner, wanted));
       await this.recheckCredential(runner);
-      return ask(tx);
+      return read(tx);
     }
-    const [closed, , known] = await pipelined([lockBarriersAndHeads(runner, barriers, plan), this.recheckCredential(runner), ask(tx)]);
+    const [closed, , known] = await pipelined([lockBarriersAndHeads(runner, barriers, plan), this.recheckCredential(runner), read(tx)]);
     tx.setLocked({ chains: plan.chains, closed });
     if (closed.length === 0) return known;
-    // Where an agent has left there was one more lock to wait for.
+    // Where an agent has left, its organization's head was locked too, and may have been waited for.
     await this.recheckCredential(runner);
-    return ask(tx);
+    return read(tx);
   }
 
-  private async lockInSteps(runner: QueryRunner, { plan, barriers, callers }: Wanted): Promise<Locked> {
+  private async lockInSteps(runner: QueryRunner, { plan, barriers, callers }: WantedLocks): Promise<Locked> {
     if (plan.onlyFree) return { chains: await lockFreeHeads(runner, plan, callers), closed: [] };
     const changed = changedBy(plan);
     await (changed.length > 0 ? takeBarriers(this.dataSource, runner, changed, barriers) : joinBarriers(runner, barriers));
@@ -157,7 +157,7 @@ export class UnitOfWork {
     return { chains: plan.chains, closed: await (plan.urgent ? terminateIdleBlockers(this.dataSource, runner, lock) : lock()) };
   }
 
-  /** A token refreshed, or a key rotated, while this work waited for its locks must not outlive the wait. */
+  /** @throws Problem UNAUTHENTICATED where the caller's token was refreshed, or its key rotated, while this work waited for its locks */
   private async recheckCredential(runner: QueryRunner): Promise<void> {
     const caller = requestContext.getStore()?.caller;
     const source = caller && this.credentials.of(caller.principal);
@@ -167,15 +167,15 @@ export class UnitOfWork {
 }
 
 /**
- * A person's rights are shared facts, and so is the root key: whoever takes them away waits at the barrier, so that nothing
- * they had begun commits after that answer.
+ * The barriers that the caller's credential needs. A person's rights are shared facts, and so is the root key: a change that takes them
+ * away waits at the barrier, so that no work of theirs commits after the answer to that change.
  */
-function barrierOf(caller: Caller | undefined): string[] {
+function barriersOf(caller: Caller | undefined): string[] {
   if (caller?.principal.kind === 'user') return [caller.principal.organizationId];
   return caller?.principal.kind === 'root' ? [PLATFORM_ORGANIZATION] : [];
 }
 
-/** Organizations whose barrier the work has for itself. */
+/** Organizations whose barrier the work takes exclusively. */
 function changedBy({ changesShared = [] }: Plan): readonly string[] {
   return changesShared === 'all' ? [] : changesShared;
 }

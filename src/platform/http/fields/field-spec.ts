@@ -32,7 +32,8 @@ export interface FieldDocument {
 export type DtoClass<T extends object = object> = new () => T;
 
 const declared = new WeakMap<object, FieldSpec[]>();
-const complete = new WeakMap<DtoClass, readonly FieldSpec[]>();
+const named = new WeakMap<DtoClass, ReadonlyMap<string, FieldSpec>>();
+const listed = new WeakMap<DtoClass, readonly FieldSpec[]>();
 
 /** Called by the member decorators, with the class's prototype. */
 export function declareField(prototype: object, spec: FieldSpec): void {
@@ -41,28 +42,36 @@ export function declareField(prototype: object, spec: FieldSpec): void {
   declared.set(prototype, own);
 }
 
+/** The members of a DTO, inherited ones first. */
+export function fieldsOf(dto: DtoClass): readonly FieldSpec[] {
+  const known = listed.get(dto);
+  if (known !== undefined) return known;
+  const fields = [...new Set(fieldsByName(dto).values())];
+  listed.set(dto, fields);
+  return fields;
+}
+
 /**
- * The members of a DTO, inherited ones first.
+ * The members of a DTO by each name that a caller may use.
  * @throws Error when two members answer to one name: a mistake in the class, found when its first route is declared.
  */
-export function fieldsOf(dto: DtoClass): readonly FieldSpec[] {
-  const known = complete.get(dto);
+export function fieldsByName(dto: DtoClass): ReadonlyMap<string, FieldSpec> {
+  const known = named.get(dto);
   if (known !== undefined) return known;
   const fields = new Map<string, FieldSpec>();
   for (const prototype of lineage(dto.prototype as object)) {
     for (const spec of declared.get(prototype) ?? []) fields.set(spec.property, spec);
   }
-  const owners = new Map<string, string>();
-  for (const { property, names } of fields.values()) {
-    for (const name of names) {
-      const owner = owners.get(name);
-      if (owner !== undefined) throw new Error(`${dto.name}: "${name}" would mean ${owner} and ${property}`);
-      owners.set(name, property);
+  const byName = new Map<string, FieldSpec>();
+  for (const field of fields.values()) {
+    for (const name of field.names) {
+      const other = byName.get(name);
+      if (other !== undefined) throw new Error(`${dto.name}: "${name}" would mean ${other.property} and ${field.property}`);
+      byName.set(name, field);
     }
   }
-  const all = [...fields.values()];
-  complete.set(dto, all);
-  return all;
+  named.set(dto, byName);
+  return byName;
 }
 
 function lineage(prototype: object): object[] {

@@ -73,7 +73,13 @@ function refusal(read: () => unknown): Problem {
   throw new Error('it was accepted');
 }
 
-const errorsOf = (body: JsonValue, dto: DtoClass = AgentDto) => refusal(() => readBody(dto, body)).extras.errors;
+class WaitQuery {
+  @Integer({ doc: 'Seconds.', min: 0, max: 5, optional: true })
+  wait?: number;
+}
+
+const other = { is: 'query', dto: WaitQuery } as const;
+const errorsOf = (body: JsonValue, dto: DtoClass = AgentDto) => refusal(() => readBody(dto, body, { other })).extras.errors;
 
 describe('readBody reads a member', () => {
   it.each([
@@ -93,9 +99,12 @@ describe('readBody reads a member', () => {
     expect(readBody(AgentDto, { name: 'a', input, payload: { a: [1, { b: 2 }] } }).input).toBe(input);
   });
 
-  it('and ignores what it does not know', () => {
-    const read = readBody(AgentDto, { name: 'a', status: 'active', tenant_id: 'x', constructor: 1, toString: 2 } as never);
-    expect(Object.keys(read)).toEqual(['name']);
+  it('and ignores what it does not know, at any depth, where lenience is asked for', () => {
+    const grants = [{ capability: 'x', extra: 1 }];
+    const body = { name: 'a', status: 'active', tenant_id: 'x', constructor: 1, toString: 2, grants };
+    const read = readBody(AgentDto, body as never, { lenient: true });
+    expect(Object.keys(read)).toEqual(['name', 'grants']);
+    expect({ ...read.grants?.[0] }).toEqual({ capability: 'x' });
     expect(read).toBeInstanceOf(AgentDto);
   });
 
@@ -115,7 +124,7 @@ describe('readBody reads a member', () => {
 
   it('as nested DTOs', () => {
     const read = readBody(AgentDto, {
-      name: 'a', grant: { capability: 'x', extra: 1 }, grants: [{ capability: 'y', hitl_mode: 'auto' }],
+      name: 'a', grant: { capability: 'x' }, grants: [{ capability: 'y', hitl_mode: 'auto' }],
     });
     expect(read.grant).toBeInstanceOf(GrantDto);
     expect({ ...read.grant }).toEqual({ capability: 'x' });
@@ -179,6 +188,17 @@ describe('readBody refuses', () => {
     ['a value beside null', { name, team_id: null, teamId: 'a' }, '/team_id', /something else than teamId/],
     ['what nothing obeys yet', { name, quota: 1 }, '/quota', /not supported yet; leave it out \(there are no quotas\)/],
     ['what nothing obeys yet, even as null', { name, quota: null }, '/quota', /not supported yet/],
+    ['a misspelt member', { name, dryrun: true }, '/dryrun', /^is not known here; did you mean dryRun\?$/],
+    ['a misspelt alias, by the documented name', { name, comnent: 'a' }, '/comnent', /did you mean note\?$/],
+    ['a word of other interfaces', { name, params: {} }, '/params', /did you mean input\?$/],
+    ['a part of a name', { name, grants: [{ capability: 'x', mode: 'block' }] }, '/grants/0/mode', /did you mean hitlMode\?$/],
+    ['a misspelt required member, once', { nmae: 'a' }, '/nmae', /did you mean name\?$/],
+    ['an unknown member of a nested object', { name, grant: { capability: 'x', colour: 1 } }, '/grant/colour',
+      /^is not known here; known are capability, hitlMode, hitlTimeoutSeconds$/],
+    ['a name of Object.prototype', { name, constructor: 1 }, '/constructor', /^is not known here; known are /],
+    ['what nothing obeys yet, misspelt', { name, quotaa: 1 }, '/quotaa', /^is not known here; known are (?!.*quota)/],
+    ['a parameter of the query', { name, wait: 5 }, '/wait', /^is a parameter of the query, not a member of the body$/],
+    ['a name that needs escaping', { name, 'a/b~c': 1 }, '/a~1b~0c', /^is not known here/],
   ];
   it.each(cases)('%s', (_what, body, pointer, message) => {
     expect(errorsOf(body)).toEqual([{ pointer, message: expect.stringMatching(message) }]);
@@ -195,6 +215,17 @@ describe('readBody refuses', () => {
 
   it('with a detail that is a sentence', () => {
     expect(refusal(() => readBody(AgentDto, { name: 5 })).detail).toMatch(/^\/name must be a string of 1 to 5 .*\.$/);
+  });
+
+  it('with the name that was meant, as a question', () => {
+    expect(refusal(() => readBody(AgentDto, { name: 'a', dryrun: true })).detail).toBe('/dryrun is not known here; did you mean dryRun?');
+  });
+
+  it('long and many unknown names, in an answer that can be read', () => {
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`x${i}`, 1]));
+    expect(errorsOf({ name: 'a', ...many })).toHaveLength(50);
+    const [error] = errorsOf({ name: 'a', ['😀'.repeat(50_000)]: 1 })!;
+    expect(error!.pointer).toBe(`/${'😀'.repeat(50)}…`);
   });
 
   it('no more than fifty faults', () => {

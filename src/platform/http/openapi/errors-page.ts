@@ -3,7 +3,7 @@ import { problemType } from '../reply/problem.filter.js';
 import { escapeHtml, inlineCode, page } from './docs-markup.js';
 import { ADVICE } from './problem-advice.js';
 
-/** Every refusal, with its status and what to do. Each problem's `type` leads to its place here. */
+/** Every refusal, with its status and what to do. Each problem's `type` leads to its section here. */
 export function errorsPage(): string {
   const entries = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => {
     const { status, title } = PROBLEMS[code];

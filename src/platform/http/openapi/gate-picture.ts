@@ -8,7 +8,7 @@ interface Box {
   words: string[];
 }
 
-// The empty line is the place of the links.
+// The empty line is for the links.
 const CHAIN = { kind: 'chain', title: 'Audit chain', words: ['each entry seals', 'the one before', ''] };
 
 const TEXT = `An agent calls the gate. The gate runs the action, asks a person, or blocks it.

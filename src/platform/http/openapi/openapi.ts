@@ -31,7 +31,7 @@ const AREAS: readonly [segments: readonly string[], tag: string][] = [
 
 /**
  * The API as an OpenAPI 3.1 document, made from the routes' own declarations.
- * @throws Error when two routes would have one operationId: clients made from the document could not tell them apart.
+ * @throws Error when two routes would have one operationId: clients made from the document could not distinguish them.
  */
 export function buildOpenApi(app: INestApplication): OpenAPIObject {
   declareAccess(app);
@@ -41,7 +41,7 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     .setDescription('One gate for what software agents do: run it, ask a person, or refuse; and record it, provably.')
     .setVersion('v1')
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'The root key, an agent token, or a personal key.' }, 'bearer')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'The root key, an agent token or key, or a personal key.' }, 'bearer')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The root key only.' }, 'rootKey')
     .build();
   const document = SwaggerModule.createDocument(app, config, {
@@ -75,7 +75,7 @@ function operationId(controller: string, method: string): string {
   return `${area.charAt(0).toLowerCase()}${area.slice(1)}${name.charAt(0).toUpperCase()}${name.slice(1)}${suffix}`;
 }
 
-/** Tells Swagger of each route what the access table says of it. */
+/** Adds to Swagger's description of each route what the access table says of it. */
 function declareAccess(app: INestApplication): void {
   for (const module of app.get(ModulesContainer, { strict: false }).values()) {
     for (const { metatype } of module.controllers.values()) {
@@ -115,14 +115,13 @@ function tagOf(path: string): string {
 }
 
 function addProblems(operation: Operation, path: string, declared: readonly ProblemCode[], anonymous: boolean): void {
-  const hasInput = operation.requestBody !== undefined || (operation.parameters?.length ?? 0) > 0;
   const always = [...ALWAYS_DECLARED].filter((code) => {
     if (code === 'UNAUTHENTICATED' || code === 'FORBIDDEN' || code === 'AGENT_INACTIVE') return !anonymous;
     if (code === 'BODY_TOO_LARGE' || code === 'UNSUPPORTED_MEDIA_TYPE') return operation.requestBody !== undefined;
     // A body may name what is not there, too.
     if (code === 'NOT_FOUND') return path.includes('{') || operation.requestBody !== undefined;
-    if (code === 'RATE_LIMITED') return !path.startsWith('/health');
-    return code === 'VALIDATION_FAILED' ? hasInput : true;
+    // 400 is for whoever sends what a route does not take, so every route has it.
+    return code === 'RATE_LIMITED' ? !path.startsWith('/health') : true;
   });
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of new Set([...always, ...declared])) {

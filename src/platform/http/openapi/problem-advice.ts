@@ -2,7 +2,8 @@ import type { ProblemCode } from '../../../domain/problems.js';
 
 /** What to do about each refusal, for the page that its `type` leads to. */
 export const ADVICE: Readonly<Record<ProblemCode, string>> = {
-  VALIDATION_FAILED: 'Correct what `errors` names, each with a pointer to the member, and send it again.',
+  VALIDATION_FAILED: 'Correct what `errors` names, each with a pointer to the member, and send it again. Members and parameters that the ' +
+    'route does not know are among it; with `Prefer: handling=lenient` these are ignored.',
   UNAUTHENTICATED: 'Send `Authorization: Bearer` with a key or token that has neither expired nor been revoked.',
   FORBIDDEN: 'Use a credential whose role allows this. The documentation of the route says who may call it.',
   CAPABILITY_NOT_GRANTED: 'Ask an administrator to grant the capability to the agent.',
@@ -17,6 +18,7 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
   PII_BLOCKED: 'Take the personal data out of the text. The answer says what kind was found, not where it stood.',
   NOT_FOUND: 'Check the address and the id. What belongs to another organization is also not found.',
   NO_ELIGIBLE_AGENT: 'Grant the capability to an active agent, or ask for less.',
+  METHOD_NOT_ALLOWED: 'Use a method that the header `Allow` names.',
   HITL_ALREADY_DECIDED: 'Read the decision in `request`. It stands.',
   HITL_EXPIRED: 'The time to decide is over. Let the agent ask again.',
   HITL_DIGEST_MISMATCH: 'The action is not the one you were shown. Read the request again before you decide.',

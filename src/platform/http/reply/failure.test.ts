@@ -52,7 +52,7 @@ describe('isConnectionError', () => {
     ['pg’s words', new Error('Connection terminated unexpectedly')],
     ['TypeORM’s words', new Error('Query runner already released. Cannot run queries anymore.')],
     ['the pool’s words', new Error('timeout exceeded when trying to connect')],
-    ['a cause', new Error('story', { cause: driver('ECONNREFUSED') })],
+    ['a cause', new Error('outer', { cause: driver('ECONNREFUSED') })],
   ])('%s', (_what, error) => {
     expect(isConnectionError(error)).toBe(true);
     expect(problemFrom(error).code).toBe('UNAVAILABLE');

@@ -12,12 +12,12 @@ const CONNECTION_CODES: ReadonlySet<string> = new Set([
   '55000', '3D000', '28000', '28P01',
 ]);
 
-/** It is there and cannot do this now: cancelled or waited too long, out of resources, deadlocks, a standby. */
+/** The database is there and cannot do this now: cancelled or waited too long, out of resources, deadlocks, a standby. */
 // 42501: the right to write the log was withdrawn. Nothing runs that cannot be recorded.
 const BUSY_CODES: ReadonlySet<string> = new Set(['42501', '57014', '55P03', '40001', '40P01', '53000', '53100', '53200', '25006']);
 
-/** It waited too long for somebody else's lock, or stood in each other's way. */
-const HELD_UP_CODES: ReadonlySet<string> = new Set(['55P03', '57014', '40P01', '40001']);
+/** Errors of waiting too long for a lock, and of transactions in each other's way. */
+const LOCK_CODES: ReadonlySet<string> = new Set(['55P03', '57014', '40P01', '40001']);
 
 /** pg, its pool and TypeORM put these in words only; a runner whose connection the database ended counts as released. */
 const CONNECTION_WORDS =
@@ -40,7 +40,7 @@ export function isPassing(error: unknown): boolean {
 
 /** Whether a lock that somebody else has was in the way. */
 export function isLockTimeout(error: unknown): boolean {
-  return within(error, ({ code }) => typeof code === 'string' && HELD_UP_CODES.has(code));
+  return within(error, ({ code }) => typeof code === 'string' && LOCK_CODES.has(code));
 }
 
 interface ErrorParts {
@@ -79,7 +79,7 @@ function constraintProblem(error: unknown): Problem | undefined {
 }
 
 const CODES_BY_STATUS: Readonly<Record<number, ProblemCode>> = {
-  401: 'UNAUTHENTICATED', 403: 'FORBIDDEN', 404: 'NOT_FOUND', 405: 'NOT_FOUND', 409: 'CONFLICT',
+  401: 'UNAUTHENTICATED', 403: 'FORBIDDEN', 404: 'NOT_FOUND', 405: 'METHOD_NOT_ALLOWED', 409: 'CONFLICT',
   413: 'BODY_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE', 429: 'RATE_LIMITED', 503: 'UNAVAILABLE',
 };
 
@@ -89,7 +89,7 @@ const DETAILS: Partial<Record<ProblemCode, string>> = {
   VALIDATION_FAILED: 'The request cannot be read: its address is not percent-encoded UTF-8, or a header is malformed.',
 };
 
-/** Turns whatever was thrown into the one form in which it may leave; what nobody foresaw becomes a bare INTERNAL. */
+/** Makes a problem of any error; an error that is not known here becomes INTERNAL, without details. */
 export function problemFrom(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const constraint = constraintProblem(error);

@@ -6,6 +6,7 @@ import { PROBLEMS, type ProblemCode } from '../../../domain/problems.js';
 import type { AddressLimit } from '../../rate-limit/address-limit.js';
 import { problemFrom } from './failure.js';
 import type { Problem } from './problem.js';
+import { unmatched } from './unmatched.js';
 import { isForPeople, problemPage } from '../pages/problem-page.js';
 import { contextOf } from '../request/request-context.js';
 
@@ -15,7 +16,7 @@ export { constraintProblems, isConnectionError } from './failure.js';
 export const answeredCode = new WeakMap<object, ProblemCode>();
 
 /**
- * The one place where refusals and failures become answers: Nest calls it for handlers and guards, for unknown paths,
+ * Makes answers of all refusals and failures: Nest calls it for handlers and guards, for unknown paths,
  * and for errors of the middleware before them.
  */
 @Catch()
@@ -29,7 +30,7 @@ export class ProblemFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const problem = problemFrom(error);
+    const problem = unmatched(error, request) ?? problemFrom(error);
     // Unknown paths and addresses that cannot be read never reach the guard: a made-up credential must not be a way around.
     if (problem.status < 500 && this.addresses?.concerns(request)) {
       this.addresses.take(request).then(
@@ -74,7 +75,7 @@ function headersOf(problem: Problem): Record<string, string> {
   };
 }
 
-/** RFC 9457. Extension members of the problem come first, so that none can take the place of a standard one. */
+/** RFC 9457. Extension members of the problem come first, so that none can replace a standard one. */
 function problemBody(problem: Problem, request: Request): JsonObject {
   const { code, extras } = problem;
   const requestId = contextOf(request)?.requestId;

@@ -129,7 +129,7 @@ const JSON_TYPE = /^application\/(?:json|[!#$&^_.+a-z0-9-]+\+json)$/;
 
 /**
  * The body as JSON, read strictly; no body is `{}`.
- * @throws Problem 400 with the place of the fault, 413 or 415.
+ * @throws Problem 400 with the position of the fault, 413 or 415.
  */
 export function parsedBody(request: IncomingMessage): JsonValue {
   const known = values.get(request);

@@ -14,10 +14,10 @@ export const FormRoute = (): MethodDecorator => applyDecorators(
   ApiBody({ required: false, schema: { type: 'object', additionalProperties: { type: 'string' } } }),
 );
 
-/** Declares that people see the answer in a browser: refusals are pages too, and entries tell of the door `page`. */
+/** Declares that people see the answer in a browser: refusals are pages too, and the origin of entries is `page`. */
 export const PageRoute = (): MethodDecorator => SetMetadata(PAGE, true);
 
-/** Declares that a route that is open to everybody takes calls of our own pages only, as what lets somebody in must. */
+/** Declares that a route that is open to everybody takes calls of our own pages only, as a route that signs people in must. */
 export const SameSiteRoute = (): MethodDecorator => SetMetadata(SAME_SITE, true);
 
 const isMarked = (mark: string) => (reflector: Reflector, context: ExecutionContext): boolean =>
@@ -27,8 +27,13 @@ export const isFormRoute = isMarked(FORM);
 export const isSameSiteRoute = isMarked(SAME_SITE);
 const isPageRoute = isMarked(PAGE);
 
+/** Pages and forms, callbacks among them: others put into these what they like, so what is not known is ignored. */
+export function isForBrowsers(handler: object): boolean {
+  return Reflect.getMetadata(PAGE, handler) === true || Reflect.getMetadata(FORM, handler) === true;
+}
+
 /**
- * Says of a call whose route is a page that it is one, before anything can be refused. Its forms must tell where they come from:
+ * Marks a call of a page as one, before anything can be refused. Its forms need an origin:
  * under `no-referrer` browsers send `Origin: null` with them (Fetch Standard, section 3.2).
  */
 export function openPage(reflector: Reflector, context: ExecutionContext): void {

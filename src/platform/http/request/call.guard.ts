@@ -1,19 +1,28 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import type { Response } from 'express';
 import type { JsonValue } from '../../../domain/json.js';
 import { ACCESS, type AccessKey, type Permission } from '../../../domain/access/access.js';
 import { ACCESS_KEY, type AuthenticatedRequest, callerOf } from '../../auth/access/access.decorator.js';
 import { IdempotencyKeys } from '../../database/transaction/idempotency.js';
+import { readBody } from '../fields/read-members.js';
 import { parsedBody } from './body-reader.js';
-import { isFormRoute } from './browser-routes.js';
+import { isForBrowsers, isFormRoute } from './browser-routes.js';
+import { inputOf } from './declared-input.js';
 import { type IdempotentOperation, OPERATION } from './idempotent.js';
+import { PREFERS_LENIENCE, prefersLenience } from './prefer.js';
+import { queryOf, readQuery } from './query-params.js';
 import { requestContext } from './request-context.js';
 
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
+/** What a handler without a query, or without a body, takes of it. */
+class Nothing {}
+
 /**
  * Stands behind the access guard and sees to what every call brings along, whatever its handler takes of it: a body that
- * can be read, and an Idempotency-Key. A guard and not an interceptor: those cost the hot path ten times as much.
+ * can be read, nothing that nobody reads, and an Idempotency-Key. A guard and not an interceptor: those cost the hot path ten times
+ * as much.
  */
 @Injectable()
 export class CallGuard implements CanActivate {
@@ -24,15 +33,28 @@ export class CallGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    if (WITHOUT_BODY.has(request.method)) return true;
     const handler = context.getHandler();
-    if (isFormRoute(this.reflector, context)) return true;
+    if (prefersLenience(request)) {
+      context.switchToHttp().getResponse<Response>().setHeader('Preference-Applied', PREFERS_LENIENCE);
+    } else this.refuseUnread(request, handler);
+    if (WITHOUT_BODY.has(request.method) || isFormRoute(this.reflector, context)) return true;
     // Hot routes read their body themselves, once they know that the caller still counts.
     const key = this.reflector.get<AccessKey | undefined>(ACCESS_KEY, handler);
     const permission: Permission | undefined = key && ACCESS[key];
     if (permission?.hot !== true) parsedBody(request);
     this.claimKey(request, handler);
     return true;
+  }
+
+  /** What a handler does not read cannot be obeyed: a narrowing would give everything away, and a wish would not be granted. */
+  private refuseUnread(request: AuthenticatedRequest, handler: object): void {
+    const { body, query } = inputOf(handler);
+    const isRead = body !== undefined && query !== undefined;
+    if (isRead || isForBrowsers(handler)) return;
+    if (query === undefined) readQuery(Nothing, queryOf(request.originalUrl), { other: { is: 'body', dto: body } });
+    if (body !== undefined) return;
+    const sent = parsedBody(request);
+    if (sent !== null) readBody(Nothing, sent, { other: { is: 'query', dto: query } });
   }
 
   private claimKey(request: AuthenticatedRequest, handler: ReturnType<ExecutionContext['getHandler']>): void {

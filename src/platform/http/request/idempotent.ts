@@ -42,7 +42,7 @@ export async function asItem<Result>(item: string, content: JsonValue, work: () 
   }
 }
 
-/** Turns the news that a call was answered before into that answer. */
+/** Answers a call that was answered before with that answer. */
 @Catch(Replayed)
 export class ReplayFilter implements ExceptionFilter<Replayed> {
   catch({ answer }: Replayed, host: ArgumentsHost): void {

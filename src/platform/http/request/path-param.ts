@@ -1,8 +1,9 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { isId, type IdPrefix } from '../../../domain/ids.js';
+import { ID_NAMES, isId, type IdPrefix } from '../../../domain/ids.js';
 import { Problem } from '../reply/problem.js';
+import { truncatedName } from './json-pointer.js';
 
 interface Expected {
   name: string;
@@ -19,8 +20,15 @@ const CONTROLS = /[\u0000-\u001f\u007f]/;
 export function readPathParam(value: unknown, { prefix }: Omit<Expected, 'name'>): string {
   if (typeof value !== 'string' || value === '' || value.length > MAX_LENGTH) throw new Problem('NOT_FOUND');
   if (CONTROLS.test(value)) throw new Problem('NOT_FOUND');
-  if (prefix !== undefined && !isId(prefix, value)) throw new Problem('NOT_FOUND');
+  if (prefix !== undefined && !isId(prefix, value)) throw new Problem('NOT_FOUND', whyNoId(value, prefix));
   return value;
+}
+
+/** Says what stands there instead, where its form tells: ids of several things are taken for one another. */
+function whyNoId(value: string, prefix: IdPrefix): string {
+  const other = /^([a-z]+)_/.exec(value)?.[1] as IdPrefix | undefined;
+  const what = other !== undefined && Object.hasOwn(ID_NAMES, other) && other !== prefix ? `the id of ${ID_NAMES[other]}` : 'no id';
+  return `"${truncatedName(value)}" is ${what}: here stands the id of ${ID_NAMES[prefix]}, which begins with ${prefix}_.`;
 }
 
 const parameter = createParamDecorator((expected: Expected, context: ExecutionContext) =>

@@ -2,9 +2,12 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
 import type { Request } from 'express';
 import type { JsonObject, JsonValue } from '../../../domain/json.js';
-import { fieldsOf, type DtoClass, type FieldSpec } from '../fields/field-spec.js';
+import { isForBrowsers } from './browser-routes.js';
+import { declareInput, inputOf } from './declared-input.js';
+import { prefersLenience } from './prefer.js';
+import { fieldsByName, fieldsOf, type DtoClass } from '../fields/field-spec.js';
 import { Problem, type FieldError } from '../reply/problem.js';
-import { invalid, readMembers } from '../fields/read-members.js';
+import { invalid, readMembers, type ReadingRules } from '../fields/read-members.js';
 
 const MAX_PARAMETERS = 100;
 
@@ -43,39 +46,18 @@ function decoded(text: string): string | undefined {
   }
 }
 
-export interface QueryRules {
-  /** Refuses names that the DTO does not know, where a narrowing that is not obeyed would give too much away. Others are ignored. */
-  readonly onlyKnown?: boolean;
-}
-
 /** @throws Problem 400; pointers are `?limit`. */
-export function readQuery<T extends object>(dto: DtoClass<T>, query: string, { onlyKnown = false }: QueryRules = {}): T {
+export function readQuery<T extends object>(dto: DtoClass<T>, query: string, rules: ReadingRules = {}): T {
   // Most calls have none, and validating nothing costs as much as validating something.
   if (query === '' && fieldsOf(dto).every((field) => field.optional)) return new dto();
-  const parameters = parseQuery(query);
-  if (onlyKnown) assertKnown(dto, [...parameters.keys()]);
-  const values: JsonObject = {};
-  for (const field of fieldsOf(dto)) {
-    for (const name of field.names) {
-      const text = parameters.get(name);
-      if (text !== undefined) values[name] = textOf(field)(text) as JsonValue;
-    }
-  }
+  const fields = fieldsByName(dto);
+  // Without a prototype, so that no name of a caller's can be one of its members.
+  const values = Object.create(null) as JsonObject;
+  for (const [name, text] of parseQuery(query)) values[name] = (fields.get(name)?.fromText?.(text) ?? text) as JsonValue;
   const errors: FieldError[] = [];
-  const read = readMembers(dto, values, '', errors);
+  const read = readMembers(dto, values, '', errors, rules);
   if (errors.length > 0) throw invalid(errors.map(({ pointer, message }) => ({ pointer: `?${pointer.slice(1)}`, message })));
   return read;
-}
-
-function assertKnown(dto: DtoClass, names: readonly string[]): void {
-  const fields = fieldsOf(dto);
-  const known = fields.map((field) => field.names[0]!).join(', ');
-  const unknown = names.filter((name) => !fields.some((field) => field.names.includes(name)));
-  if (unknown.length > 0) throw invalid(unknown.map((name) => ({ pointer: `?${name}`, message: `is not known here; known are ${known}` })));
-}
-
-function textOf(field: FieldSpec): (text: string) => unknown {
-  return field.fromText ?? ((text) => text);
 }
 
 /** The query string of a request's target, without its question mark. */
@@ -84,12 +66,17 @@ export function queryOf(url: string): string {
   return mark < 0 ? '' : url.slice(mark + 1);
 }
 
-const query = createParamDecorator(({ dto, rules }: { dto: DtoClass; rules: QueryRules }, context: ExecutionContext) =>
-  readQuery(dto, queryOf(context.switchToHttp().getRequest<Request>().originalUrl), rules),
-);
+const query = createParamDecorator((dto: DtoClass, context: ExecutionContext) => {
+  const request = context.switchToHttp().getRequest<Request>();
+  const text = queryOf(request.originalUrl);
+  if (text === '') return readQuery(dto, text);
+  const handler = context.getHandler();
+  const other = { is: 'body', dto: inputOf(handler).body } as const;
+  return readQuery(dto, text, { lenient: isForBrowsers(handler) || prefersLenience(request), other });
+});
 
 /** The request's query, read by the rules of a DTO whose members a text can express. Documents each parameter too. */
-export function QueryParams(dto: DtoClass, rules: QueryRules = {}): ParameterDecorator {
+export function QueryParams(dto: DtoClass): ParameterDecorator {
   return (target, method, index) => {
     const descriptor = Object.getOwnPropertyDescriptor(target, method!)!;
     for (const field of fieldsOf(dto)) {
@@ -97,6 +84,7 @@ export function QueryParams(dto: DtoClass, rules: QueryRules = {}): ParameterDec
       if (field.fromText === undefined) throw new Error(`${dto.name}.${field.property} cannot stand in a query`);
       ApiQuery({ name: field.names[0]!, required: !field.optional, ...field.document })(target, method!, descriptor);
     }
-    query({ dto, rules })(target, method, index);
+    declareInput(target, method!, { query: dto });
+    query(dto)(target, method, index);
   };
 }

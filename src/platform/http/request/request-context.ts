@@ -31,7 +31,7 @@ export interface RequestContext {
   actorId?: string;
   /** Entries that this request has recorded so far. */
   recorded: number;
-  /** Set by a handler that rightly records nothing: a replay, a dry run, a sweep that found nothing. */
+  /** Set by a handler that rightly records nothing: a replay, a dry run, a check that found nothing due. */
   recordsNothing?: boolean;
   /** The Idempotency-Key of the call, where its route takes one. */
   idempotency?: ClaimedKey;

@@ -22,7 +22,7 @@ export function loggedPath(url: string): string {
 /**
  * One line per request, written when it is over: who asked what and how it ended. No header, no body and no query is on
  * it. pino-http is not used: the loggers that it makes for every request cost more than the line (a tenth of a small
- * request), and it would have to be told to leave the headers out.
+ * request), and would have to be configured to leave the headers out.
  */
 export function logRequests(logger: Logger): RequestHandler {
   // The members are named below. The logger's own redaction looks into each with wildcards, for members that somebody

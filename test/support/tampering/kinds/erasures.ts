@@ -6,7 +6,7 @@ import { signingKey, signNote, verifierKey } from '../../../../src/domain/audit/
 import { authorizationText, statementIn } from '../../../../src/domain/audit/notes/authorization-note.js';
 import type { ListedBlank } from '../../../../src/domain/audit/erasure/search-entry.js';
 import type { StoredEntry } from '../../../../src/domain/audit/entry/stored-entry.js';
-import { metadataOf } from '../../../../src/domain/audit/integrity/verify-transfers.js';
+import { metadataOf } from '../../../../src/domain/audit/entry/payload.js';
 import { append } from '../append-entry.js';
 import { spoilt } from '../altered-entry.js';
 import { stamped } from '../every-event.js';

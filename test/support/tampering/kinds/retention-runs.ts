@@ -4,7 +4,7 @@ import type { PreparedEntry } from '../../../../src/domain/audit/entry/prepare-e
 import { signingKey, signNote, verifierKey } from '../../../../src/domain/audit/notes/note.js';
 import { authorizationText, statementIn } from '../../../../src/domain/audit/notes/authorization-note.js';
 import type { StoredEntry } from '../../../../src/domain/audit/entry/stored-entry.js';
-import { metadataOf } from '../../../../src/domain/audit/integrity/verify-transfers.js';
+import { metadataOf } from '../../../../src/domain/audit/entry/payload.js';
 import { newId } from '../../../../src/domain/ids.js';
 import { append } from '../append-entry.js';
 import { forgedFrom } from '../altered-entry.js';

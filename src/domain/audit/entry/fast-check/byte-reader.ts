@@ -1,7 +1,6 @@
 import { BACKSLASH, isPlain, QUOTE, UNCLEAR } from './json-scanner.js';
 
-// Small steps over bytes, each from one place to the next. A step from `UNCLEAR` stays there, so that a row of them needs one
-// look at its end.
+// Small steps over bytes, each from one position to the next. A step from `UNCLEAR` stays there, so a row of them is checked at its end.
 
 const MAX_ASCII = 0x7f;
 const SALT_LETTERS = 22;
@@ -80,10 +79,7 @@ export function readSalt(bytes: Uint8Array, at: number, into: Uint8Array): numbe
   return (gathered & ((1 << bits) - 1)) === 0 ? at + SALT_LETTERS : UNCLEAR;
 }
 
-/**
- * Reads what stands up to the next quote, as text of a JSON string in which only quotes are escaped, into other bytes. Gives
- * where that quote stands, and in `readLength` how many bytes were written.
- */
+/** Unescapes a JSON string in which only quotes are escaped; gives the position of its closing quote, and its length in `readLength`. */
 export function readQuoted(bytes: Uint8Array, at: number, into: Uint8Array, from: number): number {
   if (at === UNCLEAR) return UNCLEAR;
   let written = from;

@@ -10,10 +10,9 @@ import { TIMESTAMP } from '../payload.js';
 import { SALT_BYTES } from '../commitments.js';
 import type { StoredEntry } from '../stored-entry.js';
 
-// What follows says "sound" of an entry, or nothing at all. It reads the two texts of an entry once, as bytes, where they are: no
-// object is made, and no text but the digests. Most entries of a log are told sound here. Whatever is wrong, unusual or rare
-// goes the long way (`check-entry.ts`), which takes three times as long and has the last word. Properties hold that it finds
-// nothing in an entry that was called sound here, whatever was done to that.
+// Says "sound" of an entry, or nothing. The two texts of an entry are read once, as bytes, without making objects. An entry that is wrong,
+// unusual or rare goes the long way (`check-entry.ts`), which takes three times as long and has the last word; properties hold that it
+// finds nothing in an entry that is sound here.
 
 /** Longer texts go the long way. */
 const ROOM = 128 * 1024;
@@ -47,10 +46,7 @@ const commitments = {
   count: new Int32Array(MAX_COMMITMENTS),
 };
 
-/**
- * Whether an entry is plainly sound: its hash is that of its content, its columns are those of its payload, payload and
- * values are canonical, and each commitment has its one value, not erased, that opens it. False says nothing.
- */
+/** Whether an entry is plainly sound: hash, columns, canonical texts, each commitment opened, nothing erased. False says nothing. */
 export function passesFastCheck(entry: StoredEntry): boolean {
   const { chain, agentId, capability, payload, disclosures, prevHash } = entry;
   if ((isAgentChain(chain) ? chain : null) !== (agentId ?? null)) return false;

@@ -1,7 +1,6 @@
 /**
- * Canonical JSON (RFC 8785) that can be told by a glance at its UTF-8 bytes: no spaces, names in order and each but once, no
- * string with an escape, no number that could be written otherwise. What is more unusual is `UNCLEAR`, which says nothing
- * against it: whoever asks then parses. The bytes end with a zero, at which everything stops.
+ * Canonical JSON (RFC 8785) that can be told by its UTF-8 bytes: no spaces, sorted names, no escapes, plain numbers. Anything more unusual
+ * is `UNCLEAR`, and has to be parsed. The bytes end with a zero, at which everything stops.
  */
 export const UNCLEAR = -1;
 
@@ -20,14 +19,11 @@ export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
 const TILDE = 0x7e;
 const BEYOND_ASCII = 0x80;
-/**
- * The first byte of a character above U+CFFF. Lone surrogates, which have no canonical form, are written as U+FFFD; and names
- * beyond the surrogates are sorted otherwise in UTF-16 than in UTF-8.
- */
+/** The first byte above U+CFFF: lone surrogates are written as U+FFFD, and names beyond them sort otherwise in UTF-16. */
 const UNUSUAL = 0xed;
 
 const MAX_DEPTH = 32;
-/** As many are told apart by a double, whatever they are. */
+/** A double keeps any number of as many digits apart. */
 const MAX_DIGITS = 15;
 /** Below 10^-6 a number is written with an exponent. */
 const MAX_FRACTION = 6;
@@ -103,8 +99,8 @@ function listEnd(bytes: Uint8Array, at: number, depth: number): number {
 }
 
 /**
- * Whole numbers and short fractions. A decimal of up to 15 digits is the shortest that gives its double, since no two such give
- * the same one; so it is what RFC 8785 writes, as long as it needs no exponent and ends with no needless zero.
+ * Whole numbers and short fractions. A decimal of up to 15 digits is the shortest that gives its double, so it is what RFC 8785 writes,
+ * unless it needs an exponent or ends with a needless zero.
  */
 function numberEnd(bytes: Uint8Array, at: number): number {
   const isNegative = bytes[at] === MINUS;

@@ -5,17 +5,17 @@ import { type AgentState, agentAfter, NEW_AGENT, UNKNOWN_AGENT } from './agent-s
 import { type GrantState, grantOf } from './grant-state.js';
 import type { SharedFacts } from './shared-facts.js';
 
-/** What an agent's own chain tells of it, up to the entry that was taken last. */
+/** An agent by its own chain, up to the entry that was taken last. */
 export class AgentChain {
   agent: AgentState;
   /** Grants that were revoked in the part of the chain that is left. */
   readonly revoked = new Set<string>();
-  /** What was told of each: a grant, or that there is none any more. */
+  /** By capability; undefined once the grant is revoked. */
   private readonly grants = new Map<string, GrantState | undefined>();
   private readonly stops = new Set<string>();
   /** Where in the chain a stop of the agent's own was last in force. */
   private stoppedSeq = 0;
-  /** What was granted, and which stops began, before the first entry that is left is not known. */
+  /** Grants and stops before the first entry that is left are not known. */
   private isCut: boolean;
 
   constructor(first: StoredEntry, private readonly shared: SharedFacts) {
@@ -24,32 +24,21 @@ export class AgentChain {
     this.agent = arrives ? shared.arrivingAt(first.chain, first.seq) : this.isCut ? UNKNOWN_AGENT : NEW_AGENT;
   }
 
-  take(opened: OpenEntry): void {
+  take(opened: OpenEntry): undefined {
     const { stored: { event, seq, chain, capability }, metadata } = opened;
-    switch (event) {
-      case 'capability.granted':
-      case 'capability.config_updated': {
-        const grant = grantOf(opened);
-        if (grant) this.grants.set(grant.capability, grant);
-        return;
-      }
-      case 'capability.revoked': {
-        const id = text(metadata, 'grantId') ?? '';
-        this.revoked.add(id);
-        if (this.grants.get(capability ?? '')?.facts.id === id) this.grants.set(capability ?? '', undefined);
-        return;
-      }
-      case 'admin.stop_started':
-        this.stops.add(text(metadata, 'stopId') ?? '');
-        return;
-      case 'admin.stop_ended':
-        this.stops.delete(text(metadata, 'stopId') ?? '');
-        this.stoppedSeq = seq;
-        return;
-      default:
-        if (event === 'agent.transferred' && metadata['direction'] === 'in') this.arrive(chain, seq);
-        else this.agent = agentAfter(this.agent, opened);
-    }
+    const [grantId, stopId] = [text(metadata, 'grantId') ?? '', text(metadata, 'stopId') ?? ''];
+    if (event === 'capability.granted' || event === 'capability.config_updated') {
+      const grant = grantOf(opened);
+      if (grant) this.grants.set(grant.capability, grant);
+    } else if (event === 'capability.revoked') {
+      this.revoked.add(grantId);
+      if (this.grants.get(capability ?? '')?.facts.id === grantId) this.grants.set(capability ?? '', undefined);
+    } else if (event === 'admin.stop_started') this.stops.add(stopId);
+    else if (event === 'admin.stop_ended') {
+      this.stops.delete(stopId);
+      this.stoppedSeq = seq;
+    } else if (event === 'agent.transferred' && metadata['direction'] === 'in') this.arrive(chain, seq);
+    else this.agent = agentAfter(this.agent, opened);
   }
 
   /** The agent's own grant that is not revoked. */
@@ -66,7 +55,7 @@ export class AgentChain {
     return this.isCut || this.stops.size > 0 || this.stoppedSeq > seq;
   }
 
-  /** Back where it was before: what it is now, it became elsewhere. No grant goes along, and no agent under a stop. */
+  /** Back in an organization where the agent was before: its state comes from elsewhere, without grants, and without a stop. */
   private arrive(chain: string, seq: number): void {
     this.agent = this.shared.arrivingAt(chain, seq);
     this.isCut = false;

@@ -1,18 +1,20 @@
-import { isRiskLevel, RISK_LEVELS, type RiskLevel } from '../../../gate/vocabulary.js';
+import { isRiskLevel, type RiskLevel } from '../../../gate/vocabulary.js';
 import { isTexts, type OpenEntry, text, timeIn } from '../../entry/open-entry.js';
 import { UNKNOWN, type Unknown } from '../replay-result.js';
 
-/** Tokens of one epoch, as far as the log knows them. */
+/** Tokens and keys of one epoch, as far as the log knows them. */
 interface Tokens {
   /** For each capability: until when some token holds it, in milliseconds. */
   readonly until: ReadonlyMap<string, number>;
-  /** A token whose capabilities no entry tells may hold anything, until then. */
+  /** A token whose capabilities no entry names may hold anything, until then. */
   readonly anyUntil: number;
+  /** Keys that are not deleted: until when they are good, in milliseconds. A key names no capabilities. */
+  readonly keys: ReadonlyMap<string, number>;
 }
 
-/** An agent as its chain tells it. */
+/** An agent by its chain. */
 export interface AgentState {
-  /** Whether registration, or what it was before its transfer, is there: else what was not told since is unknown. */
+  /** Whether its registration, or its state before its transfer, is in the log: else members that nothing has set since are unknown. */
   readonly isKnown: boolean;
   readonly riskLevel: RiskLevel | Unknown;
   readonly status: string | Unknown;
@@ -23,30 +25,22 @@ export interface AgentState {
   readonly tokens: Tokens;
 }
 
-const NO_TOKENS: Tokens = { until: new Map(), anyUntil: -Infinity };
+const NO_TOKENS: Tokens = { until: new Map(), anyUntil: -Infinity, keys: new Map() };
 
-/** Before its registration tells more. */
+/** Before its registration. */
 export const NEW_AGENT: AgentState = {
   isKnown: true, riskLevel: 'limited', status: 'active', tags: [], ownerId: undefined, teamId: undefined, tokens: NO_TOKENS,
 };
 
-/** Of which nothing is left: its tokens may hold anything, until they are revoked. */
+/** An agent of which nothing is left: its tokens may hold anything, until they are revoked. */
 export const UNKNOWN_AGENT: AgentState = {
   isKnown: false, riskLevel: UNKNOWN, status: UNKNOWN, tags: undefined, ownerId: UNKNOWN, teamId: UNKNOWN,
-  tokens: { until: new Map(), anyUntil: Infinity },
+  tokens: { until: new Map(), anyUntil: Infinity, keys: new Map() },
 };
 
-/** The agent after its transfer: it takes along what it is, and leaves owner, team and tokens. */
+/** The agent after its transfer, which ends owner, team and tokens. */
 export function transferred(agent: AgentState): AgentState {
   return { ...agent, ownerId: undefined, teamId: undefined, tokens: NO_TOKENS };
-}
-
-const STATUSES = ['active', 'deactivated'];
-
-/** What the agent may have been to the gate, the likeliest first. */
-export function mayBe({ riskLevel, status }: AgentState): { readonly riskLevel: RiskLevel; readonly status: string }[] {
-  const risks = riskLevel === UNKNOWN ? RISK_LEVELS : [riskLevel];
-  return (status === UNKNOWN ? STATUSES : [status]).flatMap((one) => risks.map((risk) => ({ riskLevel: risk, status: one })));
 }
 
 /** The agent after an entry of its chain. */
@@ -70,14 +64,18 @@ export function agentAfter(agent: AgentState, opened: OpenEntry): AgentState {
     case 'auth.agent_jwt_issued':
     case 'agent.token_refreshed':
       return { ...agent, tokens: withToken(agent.tokens, opened) };
+    case 'agent.key_created':
+    case 'agent.key_deleted':
+      return { ...agent, tokens: { ...agent.tokens, keys: withKey(agent.tokens.keys, opened) } };
     default:
       return agent;
   }
 }
 
-/** Whether some token of the agent that the log knows may have held the capability at that time. */
-export function mayHaveToken({ tokens }: AgentState, capability: string, at: number): boolean {
-  return tokens.anyUntil >= at || (tokens.until.get(capability) ?? -Infinity) >= at;
+/** Whether a token of the agent may have had the capability at that time, or the agent had a key. */
+export function mayHaveCredential({ tokens }: AgentState, capability: string, at: number): boolean {
+  const { anyUntil, until, keys } = tokens;
+  return anyUntil >= at || (until.get(capability) ?? -Infinity) >= at || [...keys.values()].some((end) => end >= at);
 }
 
 function described(agent: AgentState, { metadata, erased }: OpenEntry): AgentState {
@@ -93,11 +91,20 @@ function described(agent: AgentState, { metadata, erased }: OpenEntry): AgentSta
   };
 }
 
-/** Until when it holds something, and what, may be unreadable: then it may hold for ever, and anything. */
+/** A token whose expiry or capabilities cannot be read may hold for ever, or anything. */
 function withToken(tokens: Tokens, { metadata: { capabilities, expiresAt: expires } }: OpenEntry): Tokens {
   const expiresAt = timeIn(expires) ?? Infinity;
   if (!isTexts(capabilities)) return { ...tokens, anyUntil: Math.max(tokens.anyUntil, expiresAt) };
   const until = new Map(tokens.until);
   for (const name of capabilities) until.set(name, Math.max(until.get(name) ?? -Infinity, expiresAt));
-  return { until, anyUntil: tokens.anyUntil };
+  return { ...tokens, until };
+}
+
+/** A key whose end is unreadable may be good for ever. */
+function withKey(keys: Tokens['keys'], { stored, metadata }: OpenEntry): Tokens['keys'] {
+  const changed = new Map(keys);
+  const keyId = text(metadata, 'keyId') ?? '';
+  if (stored.event === 'agent.key_created') changed.set(keyId, timeIn(metadata['expiresAt']) ?? Infinity);
+  else changed.delete(keyId);
+  return changed;
 }

@@ -26,7 +26,7 @@ describe('a schema', () => {
 
 describe('a connector', () => {
   const given = (more: object = {}): JsonObject => ({ type: 'http', method: 'POST', url: 'https://example.com/{input.a}', ...more });
-  /** As it is stored, and told. */
+  /** As it is stored, and recorded. */
   const stored = (definition: JsonObject): JsonValue => {
     const check = checkConnector(definition);
     if (!check.ok) throw new Error(JSON.stringify(check.errors));

@@ -1,4 +1,4 @@
-import { isHardcoded } from '../../../gate/catalogue.js';
+import { builtIn, isHardcoded } from '../../../gate/catalogue.js';
 import { checkConnector, type HttpConnector, withoutDefaults } from '../../../gate/connector.js';
 import type { CapabilityFacts } from '../../../gate/decide.js';
 import { definitionDigest } from '../../../gate/definition-digest.js';
@@ -7,10 +7,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../json.js'
 import { type OpenEntry, text } from '../../entry/open-entry.js';
 import { hasCanonicalForm } from '../../entry/jcs.js';
 
-/** `erased`: part of it is, so its digest is all that is known; of one that is unknown, not even that. */
+/** Of a definition that is erased in part only the digest is known; of an unknown one, not even that. */
 export type DefinitionState = { readonly facts: CapabilityFacts; readonly isErased: boolean; readonly isUnknown?: boolean };
 
-/** What an entry defines. What is no schema and no connector counts as erased: nobody can tell what it was. */
+/** The definition in an entry. A schema or a connector that is none counts as erased. */
 export function definitionOf({ stored, metadata, erased }: OpenEntry): DefinitionState {
   const name = stored.capability ?? '';
   const isLost = erased.has('inputSchema') || erased.has('connector');
@@ -22,18 +22,24 @@ export function definitionOf({ stored, metadata, erased }: OpenEntry): Definitio
   return { facts: { name, hardcoded: isHardcoded(name), digest: definitionDigest(content), ...content }, isErased: false };
 }
 
-// What the routes refuse no server has ever written, and it could be more than anybody can evaluate: a schema whose references double the
-// work at each step, say. Whoever makes the routes stricter leaves here what older entries may hold.
+// No server has written a value that the routes refuse, and evaluating one could take for ever: a schema whose references double the work
+// at each step, for instance. When the routes become stricter, these keep the bounds of older entries.
 
-/** Null where it says nothing of one, undefined where it is none. */
+/** Null where there is no value, undefined for a value that is no schema. */
 export function schemaIn(value: JsonValue | undefined): JsonObject | null | undefined {
   if (value === undefined) return null;
   return isJsonObject(value) && hasCanonicalForm(value) && checkInputSchema(value).ok ? value : undefined;
 }
 
-/** The same of a connector, which is stored with all defaults. */
+/** The same for a connector, which is stored with all defaults. */
 export function connectorIn(value: JsonValue | undefined): HttpConnector | null | undefined {
   if (value === undefined) return null;
   const isOne = isJsonObject(value) && hasCanonicalForm(value) && checkConnector(withoutDefaults(value)).ok;
   return isOne ? (value as unknown as HttpConnector) : undefined;
+}
+
+/** The definition of a capability that the organization has not defined. */
+export function catalogueDefinition(capability: string): DefinitionState | undefined {
+  const entry = builtIn(capability);
+  return entry && { facts: { name: capability, hardcoded: entry.hardcoded, digest: definitionDigest({}) }, isErased: false };
 }

@@ -4,35 +4,33 @@ import type { DeciderRecord } from '../../catalogue/basis.js';
 import { PLATFORM_ORGANIZATION } from '../../entry/chain.js';
 import type { RecordedBasis } from '../recorded-basis.js';
 import { type Reading, UNKNOWN, type Unknown } from '../replay-result.js';
-import type { DefinitionState } from './definition-state.js';
+import { catalogueDefinition, type DefinitionState } from './definition-state.js';
 import type { GrantState } from './grant-state.js';
-import { catalogueDefinition, type OrganizationFacts, type TeamRole } from './organization-facts.js';
+import type { OrganizationFacts, TeamRole } from './organization-facts.js';
 
 /**
- * What an organization's agents share, as a decision saw it: told by the organization's chain and the platform's up to its basis. What may
- * have been swept is unknown, which `as told` counts for nothing told.
+ * The facts that an organization's agents share, as a decision read them: from the organization's chain and the platform's up to its basis.
+ * A fact that may have been swept is unknown in the reading `at best`, and absent in the reading `as recorded`.
  */
 export class FactsAt {
+  /** The instant that conditions saw, in milliseconds. */
+  readonly at: number;
   private readonly facts: OrganizationFacts;
+  private readonly platform: OrganizationFacts;
 
   constructor(
-    private readonly of: (organizationId: string) => OrganizationFacts,
-    private readonly organizationId: string,
-    private readonly basis: RecordedBasis,
-    private readonly reading: Reading,
+    private readonly of: (organizationId: string) => OrganizationFacts, private readonly organizationId: string,
+    private readonly basis: RecordedBasis, private readonly reading: Reading,
   ) {
     this.facts = of(organizationId);
-  }
-
-  /** The instant that it saw, in milliseconds. */
-  get at(): number {
-    return this.basis.at;
+    this.platform = of(PLATFORM_ORGANIZATION);
+    this.at = basis.at;
   }
 
   definition(capability: string): DefinitionState | undefined {
     const recorded = this.facts.definitions.get(capability)?.at(this.basis.organization);
-    if (recorded !== undefined) return recorded ?? catalogueDefinition(capability);
-    return this.isOpen(this.facts.isCut) ? anyDefinition(capability) : catalogueDefinition(capability);
+    if (recorded !== undefined || !this.isOpen(this.facts.isCut)) return recorded ?? catalogueDefinition(capability);
+    return { facts: { name: capability, hardcoded: isHardcoded(capability), digest: '' }, isErased: true, isUnknown: true };
   }
 
   teamGrant(teamId: string | undefined | Unknown, capability: string): GrantState | undefined | Unknown {
@@ -43,21 +41,18 @@ export class FactsAt {
 
   /** Whether a stop of the organization, or of everything, is in force. */
   get isStopped(): boolean | Unknown {
-    const stops = [this.facts.stoppedAt(this.basis.organization), this.of(PLATFORM_ORGANIZATION).stoppedAt(this.basis.platform)];
+    const stops = [this.facts.stoppedAt(this.basis.organization), this.platform.stoppedAt(this.basis.platform)];
     return stops.includes(true) || (this.isOpen(stops.includes(UNKNOWN)) && UNKNOWN);
   }
 
-  /** Whether one was, or may have been, at any time since another decision. */
+  /** Whether a stop was, or may have been, in force at any time since another decision. */
   mayHaveBeenStoppedSince(earlier: RecordedBasis): boolean {
-    const platform = this.of(PLATFORM_ORGANIZATION);
-    return this.isOpen(this.facts.isCut || platform.isCut) || platform.wasStopped(earlier.platform, this.basis.platform)
-      || this.facts.wasStopped(earlier.organization, this.basis.organization);
+    const { facts, platform, basis } = this;
+    return this.isOpen(facts.isCut || platform.isCut) || platform.stopped.during(earlier.platform, basis.platform).includes(true)
+      || facts.stopped.during(earlier.organization, basis.organization).includes(true);
   }
 
-  /**
-   * The role of whoever decides or votes; undefined where there is no such account. Owners act in every organization of their tenant, and
-   * nobody else from there does.
-   */
+  /** The role of a decider, if there is an account. Owners, and nobody else, act in every organization of their tenant. */
   role(userId: string, { home }: DeciderRecord): Role | undefined | Unknown {
     if (!home || home.organization === this.organizationId) return this.roleIn(this.facts, userId, this.basis.organization);
     const there = this.of(home.organization);
@@ -67,16 +62,16 @@ export class FactsAt {
     return role === 'owner' || role === UNKNOWN ? role : undefined;
   }
 
-  /** The place that somebody has in a team. */
   teamRoleOf(teamId: string, userId: string): TeamRole | undefined | Unknown {
     const recorded = this.facts.members.get(`${teamId} ${userId}`)?.at(this.basis.organization);
     return recorded === undefined && this.isOpen(this.facts.isOpenOf(userId)) ? UNKNOWN : (recorded ?? undefined);
   }
 
-  /** How many people, at least, could have decided in the place of this one, who is among them. */
+  /** The least number of people, the decider among them, who could have decided. */
   peopleBeside({ home }: DeciderRecord): number {
     const isHere = home?.organization === this.organizationId;
-    return this.facts.activeUsersAt(this.basis.organization) + (isHere ? 0 : 1);
+    const roles = [...this.facts.roles.values()].map((role) => role.at(this.basis.organization));
+    return roles.filter((role) => typeof role === 'string').length + (isHere ? 0 : 1);
   }
 
   private roleIn(facts: OrganizationFacts, userId: string, position: number): Role | undefined | Unknown {
@@ -89,8 +84,4 @@ export class FactsAt {
   private isOpen(isUnknown: boolean): boolean {
     return this.reading === 'at best' && isUnknown;
   }
-}
-
-function anyDefinition(name: string): DefinitionState {
-  return { facts: { name, hardcoded: isHardcoded(name), digest: '' }, isErased: true, isUnknown: true };
 }

@@ -5,17 +5,17 @@ import type { JsonValue } from '../../../json.js';
 import { conditionsIn, limitsIn, quorumIn } from './grant-terms.js';
 import { number, type OpenEntry, text, timeIn } from '../../entry/open-entry.js';
 
-/** A grant as the last entry about it tells it. */
+/** A grant by the last entry about it. */
 export interface GrantState {
   readonly facts: GrantFacts;
   readonly capability: string;
-  /** Its conditions, limits or quorum are erased, or are none, so it may be stricter than it looks. */
+  /** Its conditions, limits or quorum are erased or malformed, so it may be stricter than it looks. */
   readonly isErased: boolean;
-  /** Nothing is left of what gave it: it may be any grant. */
+  /** The entry that gave it is gone: it may be any grant. */
   readonly isUnknown?: boolean;
 }
 
-/** Whatever decides it: it may ask for anything, block, or let it run. */
+/** Any answer of the gate may come of it. */
 export const ANY_GRANT: GrantState = {
   facts: {
     id: '', version: 0, hitlMode: 'auto', conditions: [], limits: [], reminders: [],
@@ -24,10 +24,7 @@ export const ANY_GRANT: GrantState = {
   capability: '', isErased: true, isUnknown: true,
 };
 
-/**
- * All of a grant, from an entry that gave or changed it; undefined where the entry does not say one. Terms that are none count as erased:
- * nobody can tell what it asked for.
- */
+/** All of a grant, from an entry that gave or changed it; undefined where the entry names none. Malformed terms count as erased. */
 export function grantOf({ stored, metadata, erased }: OpenEntry): GrantState | undefined {
   const [id, version, word] = [text(metadata, 'grantId'), number(metadata, 'version'), metadata['hitlMode']];
   if (id === undefined || version === undefined || !isGrantWord(word)) return undefined;

@@ -4,24 +4,22 @@ import { HITL_MODES } from '../../../gate/vocabulary.js';
 import { APPROVALS_MAX, APPROVALS_MIN, GROUP_ROLES, GROUPS_MAX, type Quorum } from '../../../hitl/quorum.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../json.js';
 
-// What a grant's entry says of its terms. Undefined where that is none: who owns the database, or may append, can write anything there, and
-// more of it than anybody could evaluate. The bounds are those of the routes, by which every server has written.
+// The terms in a grant's entry; undefined for malformed ones. Somebody who owns the database, or may append, can write anything there, and
+// more than can be evaluated. The bounds are those of the routes, which every server has kept.
 
 type Said = JsonValue | undefined;
 
-/** None where it says nothing of them. */
 export function conditionsIn(value: Said): readonly Condition[] | undefined {
   return listOf(value, CONDITIONS_MAX, ({ when, hitlMode, reason }) =>
     isExpression(when) && isOneOf(HITL_MODES, hitlMode) && isTextOrNone(reason));
 }
 
-/** None where it says nothing of them. */
 export function limitsIn(value: Said): readonly Limit[] | undefined {
   return listOf(value, LIMITS_MAX, ({ max, per, sum = '', then }) =>
     isWithin(0, max, LIMIT_MAX) && isOneOf(LIMIT_PERIODS, per) && isExpression(sum) && isOneOf(LIMIT_MODES, then));
 }
 
-/** Null where it says nothing of one. */
+/** Null where the entry has none. */
 export function quorumIn(value: Said): Quorum | null | undefined {
   if (value === undefined) return null;
   if (!isJsonObject(value) || !isWithin(APPROVALS_MIN, value['approvals'], APPROVALS_MAX)) return undefined;

@@ -1,6 +1,4 @@
 import { ROLES, type Role } from '../../../access/access.js';
-import { builtIn } from '../../../gate/catalogue.js';
-import { definitionDigest } from '../../../gate/definition-digest.js';
 import { type OpenEntry, text } from '../../entry/open-entry.js';
 import { type Reading, UNKNOWN, type Unknown } from '../replay-result.js';
 import { definitionOf, type DefinitionState } from './definition-state.js';
@@ -9,86 +7,72 @@ import { Versioned } from './versioned.js';
 
 export type TeamRole = 'member' | 'lead';
 
-/** By name, over the positions of the chain; null: told that there is none any more. */
+/** By name, over the positions of the chain; null once it has ended. */
 type Recorded<Value> = Map<string, Versioned<Value | null>>;
 
-/** What an organization's own chain tells. Grows with what administrators do, not with what agents do. */
+/** The shared facts in an organization's own chain. Grows with the changes of administrators, not with the actions of agents. */
 export class OrganizationFacts {
   readonly definitions: Recorded<DefinitionState> = new Map();
   /** By team and capability. */
   readonly teamGrants: Recorded<GrantState> = new Map();
-  /** Of open accounts. A change after a cut may tell of one and not of its role. */
+  /** Of open accounts. After a cut an entry may concern an account and not name its role. */
   readonly roles: Recorded<Role | Unknown> = new Map();
   /** By team and user. */
   readonly members: Recorded<TeamRole> = new Map();
-  /** Positions of the entries that changed any of these, or stops. */
+  /** Whether a stop of the organization is in force. */
+  readonly stopped = new Versioned<boolean>();
+  /** Positions of the entries that changed any of these. */
   readonly changes: number[] = [];
-  private readonly stopped = new Versioned<boolean>();
+  /** The position of the newest entry. */
+  newest = 0;
+  private first = 1;
   private readonly openStops = new Set<string>();
   /** Where the last of the stops ended whose beginning was swept. */
   private sweptStopEnded = 0;
-  /** Whose account was made in the part that is left: of them nothing is unknown. */
+  /** People whose account was made in the part that is left: nothing of them is unknown. */
   private readonly newcomers = new Set<string>();
+  /** Names of team grants, by id. */
   private readonly grantNames = new Map<string, string>();
   private readonly lastRoles = new Map<string, Role>();
-  private first = 1;
-  private last = 0;
-  private toldTenant: string | undefined;
+  private tenant: string | undefined;
 
-  /** @param tenantOfRow its tenant as its row says, which nothing vouches for */
+  /** @param tenantOfRow the tenant in the organization's row, which nothing vouches for */
   constructor(private readonly tenantOfRow?: string) {}
-
-  /** The position of its newest entry. */
-  get newest(): number {
-    return this.last;
-  }
 
   /** Part of its chain was swept. */
   get isCut(): boolean {
     return this.first > 1;
   }
 
-  /** Whether what is not told of one of its people may be anything. */
+  /** Whether a fact about a person that is not recorded may be anything. */
   isOpenOf(userId: string): boolean {
     return this.isCut && !this.newcomers.has(userId);
   }
 
-  /** The tenant that it belongs to. Where its first entry was swept, which tells it, its row only says what may excuse a decision. */
+  /** The tenant by the first entry of the chain. Where that was swept, the row counts only for what may excuse a decision. */
   tenantAs(reading: Reading): string | undefined {
-    if (!this.isCut) return this.toldTenant;
+    if (!this.isCut) return this.tenant;
     return reading === 'at best' ? this.tenantOfRow : undefined;
   }
 
-  /** Whether a stop of all of it was in force at a position. */
   stoppedAt(position: number): boolean | Unknown {
     if (this.stopped.at(position) === true) return true;
     if (position >= this.first - 1 && position < this.sweptStopEnded) return true;
     return this.isCut ? UNKNOWN : false;
   }
 
-  /** Whether one was, at any time between two positions. */
-  wasStopped(from: number, to: number): boolean {
-    return this.stopped.during(from, to).includes(true);
+  /** In the order of the chain, also entries without a shared fact. */
+  reach(seq: number): void {
+    if (this.newest === 0) this.first = seq;
+    this.newest = seq;
   }
 
-  activeUsersAt(position: number): number {
-    let active = 0;
-    for (const role of this.roles.values()) if (typeof role.at(position) === 'string') active++;
-    return active;
-  }
-
-  /** In the order of the chain, also entries that tell nothing here. */
-  entry(seq: number): void {
-    if (this.last === 0) this.first = seq;
-    this.last = seq;
-  }
-
-  tell(opened: OpenEntry): void {
+  take(opened: OpenEntry): void {
     const { stored: { event, seq, capability }, metadata } = opened;
     switch (event) {
       case 'admin.organization_created':
-        // It opens the chain: what is appended later under that name moves no organization to another tenant.
-        if (seq === 1) this.toldTenant = text(metadata, 'tenantId');
+        // An entry of that name that is appended later moves no organization to another tenant.
+        if (seq === 1) this.tenant = text(metadata, 'tenantId');
         return;
       case 'capability.defined':
       case 'capability.definition_updated':
@@ -140,7 +124,7 @@ export class OrganizationFacts {
     const [userId, role, status] = [text(metadata, 'userId'), metadata['role'], text(metadata, 'status')];
     if (userId === undefined) return;
     if (event === 'admin.user_created') this.newcomers.add(userId);
-    // Somebody's name or address is nothing that is decided by.
+    // No decision rests on a person's name or address.
     if (event === 'admin.user_updated' && role === undefined && status === undefined) return;
     if ((ROLES as readonly unknown[]).includes(role)) this.lastRoles.set(userId, role as Role);
     const isActive = event !== 'admin.user_deleted' && (status ?? 'active') === 'active';
@@ -155,10 +139,4 @@ export class OrganizationFacts {
     const role = recorded === 'lead' || recorded === 'member' ? recorded : (this.members.get(name)?.last ?? 'member');
     this.set(this.members, name, seq, change === 'member_removed' ? null : role);
   }
-}
-
-/** What holds of a capability that nobody has defined. */
-export function catalogueDefinition(capability: string): DefinitionState | undefined {
-  const entry = builtIn(capability);
-  return entry && { facts: { name: capability, hardcoded: entry.hardcoded, digest: definitionDigest({}) }, isErased: false };
 }

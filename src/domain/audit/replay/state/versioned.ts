@@ -1,4 +1,4 @@
-/** A fact over the positions of a chain: what it was told to be, and from where on. */
+/** A fact over the positions of a chain: its values, each from a position on. */
 export class Versioned<Value> {
   private readonly positions: number[] = [];
   private readonly values: Value[] = [];
@@ -9,20 +9,16 @@ export class Versioned<Value> {
     this.values.push(value);
   }
 
-  /** What was told last up to a position; undefined where nothing was. */
+  /** The value at a position; undefined before the first. */
   at(position: number): Value | undefined {
     return this.values[countUpTo(this.positions, position) - 1];
-  }
-
-  get first(): number | undefined {
-    return this.positions[0];
   }
 
   get last(): Value | undefined {
     return this.values.at(-1);
   }
 
-  /** Everything that was told between two positions, and what held at the first. */
+  /** The value at one position, and those set since then up to another. */
   during(from: number, to: number): Value[] {
     return this.values.slice(Math.max(0, countUpTo(this.positions, from) - 1), countUpTo(this.positions, to));
   }

@@ -26,7 +26,7 @@ interface Last {
  * was torn by a full disk or a crash is passed over; it is never cut away.
  */
 export class DirectoryAnchor implements Anchor {
-  /** @param seed base64 of the key that signs what it is given; by it the folder tells a database that was emptied */
+  /** @param seed base64 of the key that signs: by its notes an emptied database is recognized */
   constructor(
     readonly name: string,
     private readonly folder: string,

@@ -3,7 +3,7 @@ import type { OutboundGuard } from '../../../../platform/outbound/outbound-guard
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 64 * 1024;
-/** It tells its size when ours was wrong; whoever comes between may make that wrong again. */
+/** A witness answers with its size where ours was wrong; another server may change that size meanwhile. */
 const ATTEMPTS = 3;
 const SIGNATURE_LINE = /^— [^\s+]+ [A-Za-z0-9+/]+={0,2}$/;
 

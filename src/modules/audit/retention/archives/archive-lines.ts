@@ -1,20 +1,20 @@
-import { createHash } from 'node:crypto';
 import { PLATFORM_TREE } from '../../../../domain/audit/notes/checkpoint.js';
 import { erasureLines } from '../../../../domain/audit/export/log-lines.js';
-import { keyMembers, line, lineText, manifestText, skeletonLine, type ExportLine } from '../../../../domain/audit/export/export-lines.js';
-import { signNote, type SigningKey } from '../../../../domain/audit/notes/note.js';
+import { keyMembers, line, lineText, skeletonLine, type ExportLine } from '../../../../domain/audit/export/export-lines.js';
+import { sealed } from '../../../../domain/audit/export/sealed-export.js';
+import type { SigningKey } from '../../../../domain/audit/notes/note.js';
 import type { StoredEntry } from '../../../../domain/audit/entry/stored-entry.js';
 import type { HashReader } from '../../../../domain/audit/tree/hash-reader.js';
 import { inclusionProof } from '../../../../domain/audit/tree/tree-proofs.js';
 import { hashText } from '../../../../domain/audit/tree/rfc6962.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
-import { erasureNotes } from '../../erasures/erasure-notes.query.js';
+import { authorizationNotes } from '../../keys/authorization-notes.store.js';
 import { asNamed, instanceName, newestCheckpoint, verifierKeys } from '../../checkpoints/checkpoint.query.js';
 import { consistencyOf, mapLine } from '../../proofs/proof.query.js';
 import { leavesOf, readerOf } from '../../checkpoints/tree-reader.query.js';
 import type { RetentionBatch } from '../plan/plan-batch.js';
 import type { ChainCutPoint } from '../retention-run.js';
-import { entriesAt } from '../plan/retention-plan.query.js';
+import { entriesAt } from '../../query/entries.query.js';
 
 interface Leaf {
   readonly index: number;
@@ -40,8 +40,19 @@ export class RetentionBatchReader {
     this.last = new Map(slice.cuts.map(({ chain, seq }) => [chain, seq]));
   }
 
-  /** Every line of the skeleton but its manifest. */
-  async *skeleton(madeAt: string): AsyncGenerator<ExportLine> {
+  /** The skeleton, without the ends of its lines, and behind them the manifest that seals them. */
+  async *skeleton(key: SigningKey): AsyncGenerator<string> {
+    for await (const text of sealed(this.lines(new Date().toISOString()), key)) yield text.slice(0, -1);
+  }
+
+  /** The values, in the same order. */
+  async *disclosures(): AsyncGenerator<string> {
+    for await (const { entry: { id, hash, disclosures } } of this.entries()) {
+      yield lineText(line('disclosures', { id, hash, text: disclosures })).slice(0, -1);
+    }
+  }
+
+  private async *lines(madeAt: string): AsyncGenerator<ExportLine> {
     const { run, organizationId, slice: { below } } = this;
     const newest = await newestCheckpoint(run, organizationId);
     const platform = await newestCheckpoint(run, PLATFORM_TREE);
@@ -59,18 +70,11 @@ export class RetentionBatchReader {
       yield line('consistency', { organizationId, from: below.size, to: size, hashes });
     }
     const reader = keeping(readerOf(run, organizationId, size));
-    const notes = { erasureNotes: (id: string, entries: readonly string[]) => erasureNotes(run, id, entries) };
+    const notes = { erasureNotes: (id: string, entries: readonly string[]) => authorizationNotes(run, 'erasure', id, entries) };
     for await (const { index, entry } of this.entries()) {
       yield* erasureLines(notes, entry);
       yield skeletonLine(entry, index);
       yield line('inclusion', { index, size, hashes: (await inclusionProof(reader, index, size)).map(hashText) });
-    }
-  }
-
-  /** The values, in the same order. */
-  async *disclosures(): AsyncGenerator<string> {
-    for await (const { entry: { id, hash, disclosures } } of this.entries()) {
-      yield textOf(line('disclosures', { id, hash, text: disclosures }));
     }
   }
 
@@ -97,6 +101,7 @@ export class RetentionBatchReader {
     for await (const batch of inBatches(this.leaves())) {
       const entries = await entriesAt(this.run, this.organizationId, batch);
       for (const [n, entry] of entries.entries()) {
+        if (!entry) throw new Error('an entry that the tree holds is not in the log');
         const { chain, seq, hash } = entry;
         this.counts.set(chain, { seq, hash, count: (this.counts.get(chain)?.count ?? 0) + 1 });
         yield { index: batch[n]!.index, entry };
@@ -115,26 +120,6 @@ export class RetentionBatchReader {
       }
     }
   }
-}
-
-/** Lines as texts, without their line ends, and behind them the manifest that seals them. */
-export async function* sealed(lines: AsyncIterable<ExportLine>, key: SigningKey, instance: string, madeAt: string): AsyncGenerator<string> {
-  const digest = createHash('sha256');
-  const counts = { lines: 0, entries: 0, chains: 0, withheld: 0 };
-  for await (const one of lines) {
-    const text = textOf(one);
-    digest.update(`${text}\n`);
-    counts.lines++;
-    if (one.kind === 'entry') counts.entries++;
-    yield text;
-  }
-  const sha256 = digest.digest('hex');
-  const note = signNote(manifestText({ instance, entries: counts.entries, sha256, madeAt }), [key]);
-  yield textOf(line('manifest', { counts, sha256, note }));
-}
-
-function textOf(one: ExportLine): string {
-  return lineText(one).slice(0, -1);
 }
 
 function keeping(reader: HashReader): HashReader {

@@ -1,4 +1,4 @@
-/** Where the archive of a sweep stands. */
+/** Where the archive of a retention run stands. */
 export const archiveFolder = (organizationId: string, sweepId: string): string => `${organizationId}/${sweepId}`;
 
 const object = (file: string) => ({

@@ -1,14 +1,13 @@
 import { checkEntry } from '../../../../domain/audit/entry/check-entry.js';
 import { vouchesFor, type VerifierKey } from '../../../../domain/audit/notes/note.js';
-import {
-  authorizationText, statementIn, type AuthorizedOperation, type SignedStatement,
-} from '../../../../domain/audit/notes/authorization-note.js';
+import { authorizationText, statementIn, type AuthorizedOperation } from '../../../../domain/audit/notes/authorization-note.js';
 import { blanksListed } from '../../../../domain/audit/integrity/verify-erasures.js';
 import type { StoredEntry } from '../../../../domain/audit/entry/stored-entry.js';
+import type { JsonObject } from '../../../../domain/json.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
-import { ENTRY_COLUMNS, numbered, type EntryRow } from '../../query/entry-rows.js';
-import { erasureNotes } from '../../erasures/erasure-notes.query.js';
-import { retentionRunNotes } from '../../verification/source/retention-run-entries.query.js';
+import { entriesOfEvent } from '../../query/entries.query.js';
+import { numbered } from '../../query/entry-rows.js';
+import { authorizationNotes } from '../../keys/authorization-notes.store.js';
 
 // What the log that is still there says of archives. An entry that does not hash to itself says nothing.
 
@@ -18,60 +17,55 @@ export interface CurrentSigners {
   readonly keys: readonly VerifierKey[];
 }
 
-/** What a sweep's entries tell of it. */
+/** What the entries of a retention run say of its archive. */
 export interface ArchiveReference {
   readonly skeleton: string;
   readonly disclosures: string;
   readonly chains: ReadonlyMap<string, { readonly seq: number; readonly hash: string }>;
 }
 
-interface SaidOfSweep {
+interface RetentionRunMetadata {
   readonly sweepId: string;
   readonly archive: { readonly skeleton: string; readonly disclosures: string };
   readonly chains: readonly { readonly chain: string; readonly seq: number; readonly hash: string }[];
 }
 
-const SOUND = (entry: StoredEntry): boolean => checkEntry(entry).findings.length === 0;
-
-/** By the sweeps' ids; only of entries that are signed. */
+/** By the ids of retention runs; only of entries that are signed. */
 export async function archiveReferences(
-  run: ReadStatement, organizationId: string, by: CurrentSigners,
+  run: ReadStatement, organizationId: string, signers: CurrentSigners,
 ): Promise<Map<string, ArchiveReference>> {
   const found = new Map<string, ArchiveReference & { chains: Map<string, { seq: number; hash: string }> }>();
-  const entries = await entriesOf(run, organizationId, 'admin.audit_retention_sweep');
-  const notes = await retentionRunNotes(run, organizationId, entries.map(({ id }) => id));
-  for (const entry of entries) {
-    const told = statementIn(entry);
-    if (!isSigned('sweep', notes.get(entry.id), { organizationId, ...told }, by)) continue;
-    const { sweepId, archive, chains } = told.metadata as unknown as SaidOfSweep;
-    const telling = found.get(sweepId) ?? { ...archive, chains: new Map() };
-    for (const { chain, seq, hash } of chains) telling.chains.set(chain, { seq, hash });
-    found.set(sweepId, telling);
+  for (const metadata of await signedMetadata(run, 'sweep', organizationId, signers)) {
+    const { sweepId, archive, chains } = metadata as unknown as RetentionRunMetadata;
+    const reference = found.get(sweepId) ?? { ...archive, chains: new Map() };
+    for (const { chain, seq, hash } of chains) reference.chains.set(chain, { seq, hash });
+    found.set(sweepId, reference);
   }
   return found;
 }
 
 /** What signed erasures in the log list. */
-export async function erasuresOf(run: ReadStatement, organizationId: string, by: CurrentSigners): Promise<Set<string>> {
-  const entries = await entriesOf(run, organizationId, 'gdpr.erasure_executed');
-  const notes = await erasureNotes(run, organizationId, entries.map(({ id }) => id));
-  const listed = new Set<string>();
-  for (const entry of entries) {
-    const told = statementIn(entry);
-    if (!isSigned('erasure', notes.get(entry.id), { organizationId, ...told }, by)) continue;
-    for (const blank of blanksListed(told.metadata['erased'])) listed.add(blank);
-  }
-  return listed;
+export async function erasuresOf(run: ReadStatement, organizationId: string, signers: CurrentSigners): Promise<Set<string>> {
+  const found = await signedMetadata(run, 'erasure', organizationId, signers);
+  return new Set(found.flatMap(({ erased }) => [...blanksListed(erased)]));
 }
 
-function isSigned(
-  order: AuthorizedOperation, note: string | undefined, { organizationId, ...told }: SignedStatement & { readonly organizationId: string },
-  { instance, keys }: CurrentSigners,
-): boolean {
-  return note !== undefined && keys.length > 0 && vouchesFor(note, authorizationText(order, instance, organizationId, told), keys);
+const EVENTS = { sweep: 'admin.audit_retention_sweep', erasure: 'gdpr.erasure_executed' } as const;
+
+/** The metadata of the entries of an operation that are sound, and signed by a key that signs now. */
+async function signedMetadata(
+  run: ReadStatement, operation: AuthorizedOperation, organizationId: string, { instance, keys }: CurrentSigners,
+): Promise<JsonObject[]> {
+  const entries = (await entriesOfEvent(run, organizationId, EVENTS[operation])).filter((one) => checkEntry(one).findings.length === 0);
+  const notes = await authorizationNotes(run, operation, organizationId, entries.map(({ id }) => id));
+  return entries.flatMap((entry) => {
+    const [note, statement] = [notes.get(entry.id), statementIn(entry)];
+    const text = authorizationText(operation, instance, organizationId, statement);
+    return note !== undefined && keys.length > 0 && vouchesFor(note, text, keys) ? [statement.metadata] : [];
+  });
 }
 
-/** The first entry of each chain that is there, without regard to what a sweep still has to delete. */
+/** The first entry of each chain that is there, without regard to what a retention run still has to delete. */
 export async function firstEntries(
   run: ReadStatement, organizationId: string,
 ): Promise<Pick<StoredEntry, 'chain' | 'seq' | 'prevHash' | 'event'>[]> {
@@ -83,14 +77,4 @@ export async function firstEntries(
     [organizationId],
   )) as { chain: string; seq: string; prevHash: string | null; event: string }[];
   return rows.map(numbered);
-}
-
-async function entriesOf(run: ReadStatement, organizationId: string, event: string): Promise<StoredEntry[]> {
-  const rows = (await run(
-    `select ${ENTRY_COLUMNS} from audit_entries e
-     where hashtextextended((e.organization_id || ' ' || e.event) collate "C", 0) = hashtextextended(($1 || ' ' || $2) collate "C", 0)
-       and e.organization_id = $1 and e.event = $2 order by e.id`,
-    [organizationId, event],
-  )) as EntryRow[];
-  return rows.map((row) => numbered(row) as StoredEntry).filter(SOUND);
 }

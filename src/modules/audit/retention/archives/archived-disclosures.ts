@@ -20,35 +20,35 @@ export interface RewrittenArchives {
   readonly entries: number;
 }
 
-/** The values of archived entries. Skeletons, whose digests sweeps have recorded, are never touched. */
+/** The values of archived entries. Skeletons, whose digests retention runs have recorded, are never touched. */
 @Injectable()
 export class ArchivedDisclosures {
   constructor(private readonly archive: ArchiveStore) {}
 
-  /** Of these sweeps, those whose values are there. Whoever has thrown an archive away has erased all that it held. */
-  async there(organizationId: string, sweeps: readonly string[]): Promise<string[]> {
+  /** Of these retention runs, those whose values are there. Whoever has thrown an archive away has erased all that it held. */
+  async there(organizationId: string, runs: readonly string[]): Promise<string[]> {
     const found: string[] = [];
-    for (const id of sweeps) if (await this.archive.exists(disclosuresName.of(organizationId, id))) found.push(id);
+    for (const id of runs) if (await this.archive.exists(disclosuresName.of(organizationId, id))) found.push(id);
     return found;
   }
 
-  /** Every entry of these sweeps of an organization, archive by archive. */
-  async *of(organizationId: string, sweeps: readonly string[]): AsyncGenerator<ArchivedEntry> {
-    for (const id of sweeps) yield* this.entriesOf(organizationId, id);
+  /** Every entry of these retention runs of an organization, archive by archive. */
+  async *of(organizationId: string, runs: readonly string[]): AsyncGenerator<ArchivedEntry> {
+    for (const id of runs) yield* this.entriesOf(organizationId, id);
   }
 
   /**
-   * Gives archived entries other disclosures: `change` answers the new ones, or the same. An object in which nothing changes is left
-   * alone, so that doing it again is cheap, and harmless after a crash half-way. One process at a time: two would undo each other.
+   * Gives archived entries other disclosures. An object in which nothing changes is left alone, so that a repetition is cheap, and harmless
+   * after a crash half-way. One process at a time: two would undo each other.
    *
-   * @param change is asked twice about an entry of an object that is replaced, and must then answer the same
-   * @param before an object is put in its place
+   * @param change answers an entry's new disclosures, or the same; of an object that is replaced it is asked twice
+   * @param before runs before an object is replaced
    */
   async rewrite(
-    organizationId: string, sweeps: readonly string[], change: (entry: ArchivedEntry) => string, before: () => Promise<void>,
+    organizationId: string, runs: readonly string[], change: (entry: ArchivedEntry) => string, before: () => Promise<void>,
   ): Promise<RewrittenArchives> {
     let [objects, entries] = [0, 0];
-    for (const id of sweeps) {
+    for (const id of runs) {
       let changed = 0;
       for await (const entry of this.entriesOf(organizationId, id)) if (change(entry) !== entry.text) changed++;
       if (changed === 0) continue;

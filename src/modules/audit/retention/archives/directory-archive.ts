@@ -8,7 +8,6 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { ArchiveStore, type ArchivedObject } from '../../../../platform/audit/archive-store.js';
 import { checkoutRoot } from '../../../../platform/config/checkout-root.js';
 import type { Config } from '../../../../platform/config/config.js';
-import { NoArchive } from './no-archive.js';
 
 const PART = '.part';
 const LINE_END = 10;
@@ -17,21 +16,21 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Archives in a folder, which must be there: made where a disk should have been mounted, it would take in what is then deleted
- * elsewhere. An object is written beside its place and renamed into it once the disk has it.
+ * elsewhere. An object is written under another name and renamed once the disk has it. Without a folder nothing was archived, and nothing
+ * can be.
  */
 export class DirectoryArchive extends ArchiveStore {
-  constructor(private readonly folder: string) {
+  constructor(private readonly folder: string | undefined) {
     super();
   }
 
   async write(name: string, lines: AsyncIterable<string>): Promise<ArchivedObject> {
-    const path = this.pathOf(name);
-    if (await isThere(path)) throw new Error(`the archive has an object ${name} already`);
+    if (await this.exists(name)) throw new Error(`the archive has an object ${name} already`);
     return this.put(name, lines);
   }
 
   async replace(name: string, lines: AsyncIterable<string>): Promise<ArchivedObject> {
-    if (!(await isThere(this.pathOf(name)))) throw new Error(`the archive has no object ${name}`);
+    if (!(await this.exists(name))) throw new Error(`the archive has no object ${name}`);
     await this.removeParts(name);
     return this.put(name, lines);
   }
@@ -53,28 +52,32 @@ export class DirectoryArchive extends ArchiveStore {
     }
   }
 
-  exists(name: string): Promise<boolean> {
-    return isThere(this.pathOf(name));
+  async exists(name: string): Promise<boolean> {
+    if (this.folder === undefined) return false;
+    return stat(this.pathOf(name)).then(() => true, (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      return false;
+    });
   }
 
   async discard(folder: string): Promise<void> {
+    if (!(await this.exists(folder))) return;
     const path = this.pathOf(folder);
-    if (!(await isThere(path))) return;
     await rm(path, { recursive: true });
     await sync(dirname(path));
   }
 
   async check(): Promise<void> {
-    const { folder } = this;
+    const folder = this.root;
     const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
       const what = `the folder of archives (AUDIT_ARCHIVE) ${folder} is not there: mount it or, for a new one, make it`;
       throw Object.assign(new Error(what, { cause: error }), { code: error.code });
     });
     if (!found.isDirectory()) throw new Error(`${folder} (AUDIT_ARCHIVE) is not a folder: name one where archives are to be kept`);
-    await access(this.folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     // Rights say nothing of a disk that was mounted to be read only.
-    const probe = join(this.folder, `.${randomBytes(8).toString('hex')}${PART}`);
+    const probe = join(folder, `.${randomBytes(8).toString('hex')}${PART}`);
     await mkdir(probe);
     await rmdir(probe);
   }
@@ -103,9 +106,9 @@ export class DirectoryArchive extends ArchiveStore {
     }
   }
 
-  /** Each new folder is told to the one above it: else a crash could lose it with all that is in it. */
+  /** The folder above each new one is synchronized: else a crash could lose the new one with all that is in it. */
   private async makeFolders(relative: string): Promise<void> {
-    let path = this.folder;
+    let path = this.root;
     for (const segment of relative === '.' ? [] : relative.split('/')) {
       const above = path;
       path = join(path, segment);
@@ -119,15 +122,20 @@ export class DirectoryArchive extends ArchiveStore {
     }
   }
 
+  private get root(): string {
+    if (this.folder === undefined) throw new Error('AUDIT_ARCHIVE names no folder for archives');
+    return this.folder;
+  }
+
   private pathOf(name: string): string {
     if (!isName(name)) throw new Error(`${JSON.stringify(name)} is no name of an archive's object`);
-    return join(this.folder, ...name.split('/'));
+    return join(this.root, ...name.split('/'));
   }
 }
 
 /** Where archives go, as the configuration says: whatever folder a command is run in, it means the same one as the server. */
 export function archiveOf({ auditArchive }: Pick<Config, 'auditArchive'>): ArchiveStore {
-  return auditArchive === undefined ? new NoArchive() : new DirectoryArchive(resolve(checkoutRoot(), auditArchive));
+  return new DirectoryArchive(auditArchive === undefined ? undefined : resolve(checkoutRoot(), auditArchive));
 }
 
 /** Segments that are no way out of the folder, and mean the same on every file system. */
@@ -168,16 +176,6 @@ async function* textLines(chunks: AsyncIterable<unknown>): AsyncGenerator<string
     if (from < chunk.length) rest.push(chunk.subarray(from));
   }
   if (rest.length > 0) throw new Error('an object of the archive ends within a line');
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
 }
 
 /** A name is on the disk only once its folder is. */

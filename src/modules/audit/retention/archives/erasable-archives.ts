@@ -9,7 +9,7 @@ import { withRetentionLock } from '../retention-lock.js';
 import { retentionRunStates, RetentionRunStore } from '../retention-run.store.js';
 import type { RetentionRunState } from '../retention-run.js';
 
-/** What sweeps of an organization stand in its archive. */
+/** An organization's retention runs, which its archive holds. */
 export interface ArchivedRuns {
   /** Ids of those that are recorded: only their archives last. */
   readonly recorded: readonly string[];
@@ -17,7 +17,7 @@ export interface ArchivedRuns {
   readonly unfinished: readonly string[];
 }
 
-/** The archives of an organization, for whoever erases from them, while nobody else does and nothing is swept. */
+/** The archives of an organization, for whoever erases from them, while nobody else does and no retention run is under way. */
 export interface OpenArchives {
   /** How many of the archives are not there any more. */
   readonly gone: number;
@@ -27,8 +27,8 @@ export interface OpenArchives {
 }
 
 /**
- * Archives, for erasing. What a sweep that is not recorded has written is no concern of an erasure: its entries are all in the log,
- * where they are blanked under the lock that the sweep has to take before it is recorded, and which then throws it away.
+ * Archives, for erasing. An erasure leaves out the archive of a retention run that is not recorded: its entries are all in the log, where
+ * they are blanked under the lock that the run has to take before it is recorded, and the run is then thrown away.
  */
 @Injectable()
 export class ErasableArchives {
@@ -40,9 +40,9 @@ export class ErasableArchives {
     @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'databaseUrl' | 'databaseListenUrl'>,
   ) {}
 
-  /** Under the head of the organization's chain no sweep is recorded beside. */
-  async sweeps(tx: Tx, organizationId: string): Promise<ArchivedRuns> {
-    const all = await retentionRunStates((sql, parameters) => tx.query(sql, [...parameters]), organizationId);
+  /** Under the head of the organization's chain, so that no run is recorded meanwhile. */
+  async runs(tx: Tx, organizationId: string): Promise<ArchivedRuns> {
+    const all = await retentionRunStates(tx.run, organizationId);
     const isRecorded = (state: RetentionRunState) => state === 'recorded' || state === 'done';
     return {
       recorded: all.filter(({ state }) => isRecorded(state)).map(({ id }) => id),
@@ -51,10 +51,10 @@ export class ErasableArchives {
   }
 
   /**
-   * Opens the archives of these sweeps. While the lock is held no sweep is under way, so that what is not recorded was left by a
-   * process that died: it is thrown away with the values that it holds.
+   * Opens the archives of these retention runs. Under the lock no retention run is under way, so that an archive that is not recorded was
+   * left by a process that died: it is thrown away.
    *
-   * @throws UnderWay where something is swept, or another process has opened them; Error where no archive can be written
+   * @throws UnderWay where a retention run is under way, or another process has opened them; Error where no archive can be written
    */
   async open<Result>(
     organizationId: string, { recorded, unfinished }: ArchivedRuns, work: (archives: OpenArchives) => Promise<Result>,
@@ -63,18 +63,18 @@ export class ErasableArchives {
     return withRetentionLock(databaseListenUrl ?? databaseUrl, async (stillAlone) => {
       await this.archive.check();
       for (const id of unfinished) await this.discard(organizationId, id);
-      const sweeps = await this.disclosures.there(organizationId, recorded);
+      const left = await this.disclosures.there(organizationId, recorded);
       return work({
-        gone: recorded.length - sweeps.length,
-        entries: () => this.disclosures.of(organizationId, sweeps),
-        rewrite: async (change) => (await this.disclosures.rewrite(organizationId, sweeps, change, stillAlone)).entries,
+        gone: recorded.length - left.length,
+        entries: () => this.disclosures.of(organizationId, left),
+        rewrite: async (change) => (await this.disclosures.rewrite(organizationId, left, change, stillAlone)).entries,
       });
     });
   }
 
   /** Unless it has been recorded since it was looked at: then it is somebody else's. */
   private async discard(organizationId: string, id: string): Promise<void> {
-    const isLeft = await this.work.run({ chains: [] }, async (tx) => (await this.sweeps(tx, organizationId)).unfinished.includes(id));
+    const isLeft = await this.work.run({ chains: [] }, async (tx) => (await this.runs(tx, organizationId)).unfinished.includes(id));
     if (!isLeft) return;
     await this.archive.discard(archiveFolder(organizationId, id));
     await this.work.run({ chains: [] }, (tx) => this.store.forget(tx, { organizationId, id }));

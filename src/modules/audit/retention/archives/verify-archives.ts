@@ -2,8 +2,8 @@ import { readVerifierKey } from '../../../../domain/audit/notes/note.js';
 import { unlistedBlanks, type ArchiveContents, type ArchiveFinding } from '../../../../domain/audit/retention/archive-contents.js';
 import type { ArchiveStore } from '../../../../platform/audit/archive-store.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
-import { createDataSource } from '../../../../platform/database/data-source.js';
-import { SNAPSHOT } from '../../verification/source/log-source.query.js';
+import { withDataSource } from '../../../../platform/database/transaction/command-work.js';
+import { LONG_READING, readAtOneMoment } from '../../query/snapshots.query.js';
 import { instanceName, verifierKeys } from '../../checkpoints/checkpoint.query.js';
 import { erasuresOf, firstEntries, archiveReferences, type ArchiveReference } from './archive-references.query.js';
 import { altered, checkArchive } from './check-archive.js';
@@ -40,27 +40,29 @@ export async function verifyArchives(run: ReadStatement, archive: Pick<ArchiveSt
     void breaks.push(...found.map((one) => ({ ...one, organizationId, sweepId: id })));
   let entries = 0;
   for (const organizationId of new Set(recorded.map((one) => one.organizationId))) {
-    const sweeps = recorded.filter((one) => one.organizationId === organizationId);
+    const ofOrganization = recorded.filter((one) => one.organizationId === organizationId);
     const references = await archiveReferences(run, organizationId, signsNow);
     const erased = await erasuresOf(run, organizationId, signsNow);
     const all: [RetentionRun, ArchiveContents][] = [];
     const ends: ChainEnds = new Map();
-    for (const sweep of sweeps) {
-      const reference = references.get(sweep.id);
+    for (const retentionRun of ofOrganization) {
+      const reference = references.get(retentionRun.id);
       // The digests are the entry's, while it is in the log; afterwards the row's, which the archive of that entry bears out.
-      const [{ skeleton, disclosures }, { checkpoint }] = [reference ?? sweep, sweep];
-      const checked = await checkArchive(archive, { organizationId, instance, sweepId: sweep.id, skeleton, disclosures, checkpoint }, keys);
-      all.push([sweep, checked]);
+      const [{ skeleton, disclosures }, { checkpoint }] = [reference ?? retentionRun, retentionRun];
+      const claim = { organizationId, instance, sweepId: retentionRun.id, skeleton, disclosures, checkpoint };
+      const checked = await checkArchive(archive, claim, keys);
+      all.push([retentionRun, checked]);
       entries += checked.entries;
-      foundIn(sweep, [...checked.findings, ...notContinuing(ends, checked), ...(reference ? notAsReferred(checked, reference) : [])]);
+      const otherwise = reference ? notAsReferred(checked, reference) : [];
+      foundIn(retentionRun, [...checked.findings, ...notContinuing(ends, checked), ...otherwise]);
     }
     for (const { chain, seq, prevHash, event } of await firstEntries(run, organizationId)) {
       const end = ends.get(chain);
       if (!end || event === 'agent.transferred' || (seq === end.seq + 1 && prevHash === end.hash) || seq <= end.seq) continue;
-      foundIn(sweeps.at(-1)!, [altered(chain, seq, 'does not continue what the archives hold')]);
+      foundIn(ofOrganization.at(-1)!, [altered(chain, seq, 'does not continue what the archives hold')]);
     }
     for (const blank of erasedIn(all, references)) erased.add(blank);
-    for (const [sweep, { blanks }] of all) foundIn(sweep, unlistedBlanks(blanks, (blank) => erased.has(blank)));
+    for (const [retentionRun, { blanks }] of all) foundIn(retentionRun, unlistedBlanks(blanks, (blank) => erased.has(blank)));
   }
   return { archives: recorded.length, entries, breaks };
 }
@@ -103,15 +105,6 @@ function* erasedIn(
 }
 
 /** The same, of a database past any server. Nothing is written. */
-export async function verifyArchivesOf(databaseUrl: string, archive: Pick<ArchiveStore, 'read'>): Promise<VerifiedArchives> {
-  const dataSource = createDataSource({ url: databaseUrl, poolSize: 1, connectTimeoutMs: 5_000 });
-  await dataSource.initialize();
-  try {
-    return await dataSource.transaction(async (manager) => {
-      for (const statement of SNAPSHOT) await manager.query(statement);
-      return verifyArchives((sql, parameters) => manager.query(sql, [...parameters]), archive);
-    });
-  } finally {
-    await dataSource.destroy().catch(() => undefined);
-  }
+export function verifyArchivesOf(databaseUrl: string, archive: Pick<ArchiveStore, 'read'>): Promise<VerifiedArchives> {
+  return withDataSource(databaseUrl, 1, (dataSource) => readAtOneMoment(dataSource, (run) => verifyArchives(run, archive), LONG_READING));
 }

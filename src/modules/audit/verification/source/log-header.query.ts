@@ -1,7 +1,9 @@
 import type { ChainRef } from '../../../../domain/audit/entry/chain.js';
 import type { EntryRange, LogHeader, SharedChain, CutPointRow, ShownTree } from '../../../../domain/audit/integrity/log-source.js';
 import { noteIn, decodeRetentionRun } from '../../../../domain/audit/integrity/row-decoding.js';
-import { streamed, type RunsSql } from '../../query/row-stream.query.js';
+import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
+import { readByCursor } from '../../../../platform/database/statements/read-by-cursor.js';
+import { IN_HEADS } from '../../query/organizations.query.js';
 import { instanceName, verifierKeys } from '../../checkpoints/checkpoint.query.js';
 import { treeHeads } from '../../checkpoints/tree-reader.query.js';
 
@@ -15,7 +17,7 @@ const CHAINS_PER_RANGE = 20_000;
  *
  * @param scope organizations that are shown; null for all
  */
-export async function headerOf(run: RunsSql, scope: readonly string[] | null, agentId: string | undefined): Promise<LogHeader> {
+export async function headerOf(run: ReadStatement, scope: readonly string[] | null, agentId: string | undefined): Promise<LogHeader> {
   const instance = await instanceName(run);
   const keys = (await verifierKeys(run)).map(({ verifierKey: key, ...rest }) => ({ ...rest, key }));
   const organizations = agentId === undefined ? await organizationsIn(run, scope) : await organizationsHolding(run, scope, agentId);
@@ -28,14 +30,14 @@ export async function headerOf(run: RunsSql, scope: readonly string[] | null, ag
   const { ranges, total } =
     agentId === undefined ? await rangesOf(run, scope) : { ranges: [{ organizations, chains: [agentId] }], total: 0 };
   const shared = scope === null ? await sharedChains(run, agentId) : [];
-  // What was asked for may be gone with all that would say so here; the map that was signed tells.
+  // An organization that was asked for may be gone without a trace in these tables; the signed map shows that.
   const known = scope === null || agentId !== undefined ? organizations : [...new Set(scope)].sort();
   return { instance, keys, trees, cutPoints, unreadable, organizations: known, ranges, shared, total };
 }
 
-async function organizationsIn(run: RunsSql, scope: readonly string[] | null): Promise<string[]> {
+async function organizationsIn(run: ReadStatement, scope: readonly string[] | null): Promise<string[]> {
   const rows = (await run(
-    `select distinct id from (${[IN_HEADS, IN_ENTRIES, IN_LEAVES, IN_QUEUE, IN_CHECKPOINTS].join(' union all ')}
+    `select distinct id from (${NAMED_IN}
        union all select t.organization_id from audit_trees t) found
      where id <> 'platform' and ($1::text[] is null or id = any ($1))`,
     [scope],
@@ -48,7 +50,7 @@ async function organizationsIn(run: RunsSql, scope: readonly string[] | null): P
  *
  * @param missing organizations of which no tree is there
  */
-async function treesGone(run: RunsSql, missing: readonly string[]): Promise<ShownTree[]> {
+async function treesGone(run: ReadStatement, missing: readonly string[]): Promise<ShownTree[]> {
   if (missing.length === 0) return [];
   const rows = (await run(
     `select distinct on (c.organization_id) c.organization_id as tree, c.size, c.root from audit_checkpoints c
@@ -58,25 +60,15 @@ async function treesGone(run: RunsSql, missing: readonly string[]): Promise<Show
   return rows.map(({ size, ...rest }) => ({ ...rest, size: Number(size) }));
 }
 
-/** Steps from one organization to the next through the keys of a table, so that a long log costs no more than a short one. */
-const IN_HEADS = `(
-  with recursive found as (
-    (select x.organization_id as id from audit_heads x order by x.organization_id limit 1)
-    union all
-    select (select x.organization_id from audit_heads x where x.organization_id > found.id order by x.organization_id limit 1)
-    from found where found.id is not null)
-  select id from found where id is not null)`;
-const IN_ENTRIES = IN_HEADS.replaceAll('audit_heads', 'audit_entries');
-const IN_LEAVES = IN_HEADS.replaceAll('audit_heads', 'audit_tree_leaves');
-const IN_QUEUE = IN_HEADS.replaceAll('audit_heads', 'audit_tree_queue');
-const IN_CHECKPOINTS = IN_HEADS.replaceAll('audit_heads', 'audit_checkpoints');
+const NAMED_IN = ['heads', 'entries', 'tree_leaves', 'tree_queue', 'checkpoints']
+  .map((table) => `(${IN_HEADS.replaceAll('audit_heads', `audit_${table}`)})`).join(' union all ');
 
 /**
  * Those in which anything says that the agent was there: its head, an entry, a leaf.
  *
  * @param scope organizations that are shown; null for all
  */
-async function organizationsHolding(run: RunsSql, scope: readonly string[] | null, agentId: string): Promise<string[]> {
+async function organizationsHolding(run: ReadStatement, scope: readonly string[] | null, agentId: string): Promise<string[]> {
   const rows = (await run(
     `select o.id from unnest($1::text[]) as o(id) where
        exists (select from audit_heads h where h.organization_id = o.id and h.chain = $2)
@@ -91,7 +83,7 @@ async function organizationsHolding(run: RunsSql, scope: readonly string[] | nul
 }
 
 /** Whether anything in these organizations names the chain. A head, which is there as a rule, is one look into an index. */
-export async function isChainNamed(run: RunsSql, scope: readonly string[] | null, chain: string): Promise<boolean> {
+export async function isChainNamed(run: ReadStatement, scope: readonly string[] | null, chain: string): Promise<boolean> {
   const heads = await run(
     'select 1 from audit_heads h where h.chain = $1 and ($2::text[] is null or h.organization_id = any ($2)) limit 1', [chain, scope],
   );
@@ -99,7 +91,7 @@ export async function isChainNamed(run: RunsSql, scope: readonly string[] | null
 }
 
 /** Heads are the smallest of what the log has; the database groups them, on disk where they are many. */
-async function sharedChains(run: RunsSql, agentId: string | undefined): Promise<SharedChain[]> {
+async function sharedChains(run: ReadStatement, agentId: string | undefined): Promise<SharedChain[]> {
   return (await run(
     `select h.chain, to_json(array_agg(h.organization_id order by h.organization_id)) as organizations from audit_heads h
      where h.seq > 0 and h.chain like 'agt\\_%' and ($1::text is null or h.chain = $1)
@@ -108,22 +100,24 @@ async function sharedChains(run: RunsSql, agentId: string | undefined): Promise<
   )) as SharedChain[];
 }
 
-interface SweepRow extends Readonly<Record<'cuts' | 'checkpoint' | 'notes', unknown>> {
+interface RetentionRunRow extends Readonly<Record<'cuts' | 'checkpoint' | 'notes', unknown>> {
   readonly organizationId: string;
   readonly entryId: string | null;
   readonly isDone: boolean;
 }
 
-/** Of each chain the newest cut: a later sweep lists again what still binds. */
-async function cutPointsIn(run: RunsSql, organizations: readonly string[]): Promise<{ cutPoints: CutPointRow[]; unreadable: string[] }> {
-  const sweeps = (await run(
+/** Of each chain the newest cut: a later retention run lists again what still binds. */
+export async function cutPointsIn(
+  run: ReadStatement, organizations: readonly string[],
+): Promise<{ cutPoints: CutPointRow[]; unreadable: string[] }> {
+  const runs = (await run(
     `select s.organization_id as "organizationId", s.entry_id as "entryId", s.state = 'done' as "isDone", s.cuts, s.checkpoint, s.notes
      from audit_sweeps s where s.organization_id = any ($1) and s.state in ('recorded', 'done') order by s.made_at, s.id`,
     [organizations],
-  )) as SweepRow[];
+  )) as RetentionRunRow[];
   const newest = new Map<string, CutPointRow>();
   const unreadable: string[] = [];
-  for (const { organizationId, entryId, isDone, ...row } of sweeps) {
+  for (const { organizationId, entryId, isDone, ...row } of runs) {
     const { cuts, notes, isReadable, checkpoint: { size, root, platformSize, platformRoot } } = decodeRetentionRun(row);
     const checkpoint = { size, root, platformSize, platformRoot };
     if (!isReadable) unreadable.push(organizationId);
@@ -137,11 +131,11 @@ async function cutPointsIn(run: RunsSql, organizations: readonly string[]): Prom
 }
 
 /** Cuts the log between chains into parts of about the same size. The first has no beginning and the last no end. */
-async function rangesOf(run: RunsSql, scope: readonly string[] | null): Promise<{ ranges: EntryRange[]; total: number }> {
+async function rangesOf(run: ReadStatement, scope: readonly string[] | null): Promise<{ ranges: EntryRange[]; total: number }> {
   const ranges: EntryRange[] = [];
   let from: ChainRef | undefined;
   let [total, entries, chains] = [0, 0, 0];
-  const heads = streamed<{ organizationId: string; chain: string; seq: string }>(
+  const heads = readByCursor<{ organizationId: string; chain: string; seq: string }>(
     run,
     `select h.organization_id as "organizationId", h.chain, h.seq from audit_heads h
      where $1::text[] is null or h.organization_id = any ($1) order by h.organization_id, h.chain`,

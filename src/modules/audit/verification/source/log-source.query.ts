@@ -3,22 +3,17 @@ import { decodeTime } from '../../../../domain/audit/integrity/row-decoding.js';
 import { PLATFORM_TREE } from '../../../../domain/audit/notes/checkpoint.js';
 import type { StoredHead, StoredLeaf } from '../../../../domain/audit/entry/stored-entry.js';
 import { mapKeyOf } from '../../../../domain/audit/tree/organization-map.js';
-import { bounded, ENTRY } from '../../query/bounded-text.js';
+import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
+import { readByCursor } from '../../../../platform/database/statements/read-by-cursor.js';
+import { bounded } from '../../query/bounded-text.js';
+import { recoveryPayloads } from '../../query/entries.query.js';
 import { MEASURED_COLUMNS, numbered, type Row } from '../../query/entry-rows.js';
-import { erasureNotes } from '../../erasures/erasure-notes.query.js';
+import { authorizationNotes } from '../../keys/authorization-notes.store.js';
 import { headerOf } from './log-header.query.js';
-import { streamed, type RunsSql } from '../../query/row-stream.query.js';
 import { streamedEntries } from '../../query/streamed-entries.query.js';
 import { checkpointsOf } from '../../checkpoints/checkpoint.query.js';
 import { MAP_NODES, mapHeadAt, mapNode, mapSourceOf, type MapNodeRow } from '../../checkpoints/map.query.js';
 import { LEAF_ARRAYS, leafRunsOf, platformRunsOf } from '../../checkpoints/tree-reader.query.js';
-
-/** Statements that open a reading of one moment; the limits of ordinary calls do not fit a long one. */
-export const SNAPSHOT = [
-  'set transaction isolation level repeatable read, read only',
-  'set local statement_timeout = 0',
-  'set local idle_in_transaction_session_timeout = 60000',
-] as const;
 
 const CHECKPOINTS_AT_ONCE = 1_000;
 
@@ -26,7 +21,7 @@ const CHECKPOINTS_AT_ONCE = 1_000;
  * The log as the verifier reads it: all streams show the moment at which the transaction began. Text columns are compared by
  * code point.
  */
-export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'all'): LogSource {
+export function sqlLogSource(run: ReadStatement, organizations: readonly string[] | 'all'): LogSource {
   const scope = organizations === 'all' ? null : organizations;
   const inScope = (some: readonly string[] | undefined) =>
     some === undefined ? scope : scope === null ? some : some.filter((one) => scope.includes(one));
@@ -34,7 +29,7 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
     inScope(some), chains ?? null, from?.organizationId ?? null, from?.chain ?? null, to?.organizationId ?? null, to?.chain ?? null,
   ];
   const heads = async function* (range: EntryRange): AsyncGenerator<StoredHead[]> {
-    for await (const rows of streamed<Row<StoredHead>>(run, within(HEADS, range), bounds(range))) yield rows.map(numbered);
+    for await (const rows of readByCursor<Row<StoredHead>>(run, within(HEADS, range), bounds(range))) yield rows.map(numbered);
   };
   return {
     whole: organizations === 'all',
@@ -43,7 +38,7 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
     leaves: (organizationId) => leafRunsOf(run, organizationId),
     queued: (some) => queued(run, inScope(some)),
     sorted: async function* (organizationId, chains) {
-      const rows = streamed<Row<StoredLeaf>>(run, SORTED_LEAVES, [organizationId, chains ?? null]);
+      const rows = readByCursor<Row<StoredLeaf>>(run, SORTED_LEAVES, [organizationId, chains ?? null]);
       for await (const some of rows) yield some.map(numbered);
     },
     platformLeaves: () => platformRunsOf(run),
@@ -56,22 +51,16 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
       }
     },
     checkpointTimes: async function* () {
-      for await (const rows of streamed<TimeRow>(run, CHECKPOINT_TIMES, [scope])) {
+      for await (const rows of readByCursor<TimeRow>(run, CHECKPOINT_TIMES, [scope])) {
         yield rows.map((row) => ({ ...row, platformSize: Number(row.platformSize), madeAt: decodeTime(row.madeAt) ?? 'no time' }));
       }
     },
-    erasureNotes: (organizationId, ids) => erasureNotes(run, organizationId, ids),
+    erasureNotes: (organizationId, ids) => authorizationNotes(run, 'erasure', organizationId, ids),
     mapNodes: async function* () {
-      for await (const rows of streamed<MapNodeRow>(run, MAP_NODES, [])) yield rows.map(mapNode);
+      for await (const rows of readByCursor<MapNodeRow>(run, MAP_NODES, [])) yield rows.map(mapNode);
     },
     mapHead: (organization) => mapHeadAt(run, mapKeyOf(organization)),
-    recoveries: async () => {
-      const rows = await run(
-        `select ${bounded('e.payload', ENTRY)} as payload from audit_entries e
-         where e.organization_id = 'org_platform' and e.chain = 'sys_platform' and e.event = 'admin.recovered'`, [],
-      );
-      return (rows as { payload: string }[]).map(({ payload }) => payload);
-    },
+    recoveries: () => recoveryPayloads(run),
     mapContents: (keys) => mapSourceOf(run).contents(keys),
   };
 }
@@ -85,8 +74,8 @@ interface QueueRow {
   readonly hashes: readonly string[];
 }
 
-async function* queued(run: RunsSql, organizations: readonly string[] | null): AsyncGenerator<StoredLeaf[]> {
-  for await (const rows of streamed<QueueRow>(run, QUEUE, [organizations])) {
+async function* queued(run: ReadStatement, organizations: readonly string[] | null): AsyncGenerator<StoredLeaf[]> {
+  for await (const rows of readByCursor<QueueRow>(run, QUEUE, [organizations])) {
     yield rows.flatMap(({ organizationId, chains, seqs, hashes }) =>
       seqs.map((seq, n) => ({ organizationId, chain: chains[n]!, seq, hash: hashes[n]! })));
   }

@@ -1,7 +1,11 @@
 import { PEOPLE_EVENTS, SHARED_EVENTS } from '../../../../domain/audit/replay/state/shared-facts.js';
+import type { SubjectRow } from '../../../../domain/audit/completeness/subject-index-check.js';
 import type { StoredEntry } from '../../../../domain/audit/entry/stored-entry.js';
+import type { Selection } from '../../../../domain/audit/integrity/verify-log.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
-import { MEASURED_COLUMNS } from '../../query/entry-rows.js';
+import { readByCursor } from '../../../../platform/database/statements/read-by-cursor.js';
+import { bounded } from '../../query/bounded-text.js';
+import { MEASURED_COLUMNS, numbered, type Row } from '../../query/entry-rows.js';
 import { streamedEntries } from '../../query/streamed-entries.query.js';
 
 const OWN = `($1::text[] is null or e.organization_id = any ($1) or e.organization_id = 'org_platform')
@@ -34,4 +38,29 @@ export function sharedEntries(
   const asked = organizations === 'all' ? null : organizations;
   const beside = asked ? related.filter((id) => !asked.includes(id)) : [];
   return streamedEntries(run, SHARED, [asked, SHARED_EVENTS, beside, PEOPLE_EVENTS]);
+}
+
+const SUBJECTS = `
+  select ${bounded('s.organization_id')} as "organizationId", ${bounded('s.user_id')} as "userId", ${bounded('s.entry_id')} as "entryId",
+    ${bounded('s.pointer')} as pointer, ${bounded('s.chain')} as chain, s.seq, ${bounded('s.event')} as event,
+    ${bounded('s.capability')} as capability, ${bounded('s.outcome')} as outcome, ${bounded('s."timestamp"')} as "timestamp"
+  from audit_subjects s where ($1::text is null or s.organization_id = $1) and ($2::text is null or s.chain = $2)`;
+
+/** Rows of the table by which a person's entries are found, in no order. */
+export async function* subjectRows(
+  run: ReadStatement, { organizationId, chain }: Selection,
+): AsyncGenerator<readonly SubjectRow[]> {
+  const batches = readByCursor<Row<SubjectRow>>(run, SUBJECTS, [organizationId ?? null, chain ?? null]);
+  for await (const batch of batches) yield batch.map(numbered);
+}
+
+const TENANTS = `
+  select id, tenant_id as tenant from organizations
+  where tenant_id is not null
+    and ($1::text[] is null or tenant_id in (select tenant_id from organizations where id = any ($1)))`;
+
+/** The tenants of these organizations and of all others of the same tenants, as the rows have them, by organization. */
+export async function tenantsAround(run: ReadStatement, organizations: readonly string[] | 'all'): Promise<ReadonlyMap<string, string>> {
+  const rows = (await run(TENANTS, [organizations === 'all' ? null : organizations])) as { id: string; tenant: string }[];
+  return new Map(rows.map(({ id, tenant }) => [id, tenant]));
 }

@@ -75,10 +75,10 @@ export class AccountForms {
   }
 
   private async orShown(
-    request: Request, response: Response, caller: Caller, done: Done, deed: () => Promise<unknown>,
+    request: Request, response: Response, caller: Caller, done: Done, act: () => Promise<unknown>,
   ): Promise<Reply<string | undefined>> {
     try {
-      await deed();
+      await act();
     } catch (error) {
       const refusal = refusalFrom(error);
       recordsNothing();

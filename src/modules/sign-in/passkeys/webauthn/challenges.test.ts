@@ -10,7 +10,7 @@ const USER = 'usr_0000000000000000000000000000000000aa';
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
 
 describe('a challenge', () => {
-  test.each(['', USER])('tells whom it is for: %j', (subject) => {
+  test.each(['', USER])('names its subject: %j', (subject) => {
     const text = textOf(challenges.make('add', 'session abc', subject, NOW));
     expect(challenges.read('add', 'session abc', text, NOW)).toEqual({ subject, until: new Date(NOW + CHALLENGE_SECONDS * 1_000) });
   });

@@ -5,7 +5,7 @@ import { SealedBox } from '../../../../platform/secrets/sealed-box.js';
 /** What a challenge is answered for: to come in, to add a passkey to one's account, to take an invitation. */
 export type ChallengeUse = 'sign-in' | 'add' | 'invitation';
 
-/** Whoever has to fetch a key from another room has the time for it. */
+/** Long enough for somebody who has to fetch their key from elsewhere. */
 export const CHALLENGE_SECONDS = 300;
 
 const RANDOM_BYTES = 16;
@@ -18,7 +18,7 @@ const FORM = /^[A-Za-z0-9_-]{72,208}$/;
 export interface Challenge {
   /** Whose account the passkey is made for; empty where anybody may come in. */
   readonly subject: string;
-  /** When it ends: for so long its use is remembered. */
+  /** When the challenge ends: until then its use is kept. */
   readonly until: Date;
 }
 

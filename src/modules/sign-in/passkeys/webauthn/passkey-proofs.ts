@@ -67,39 +67,39 @@ export class PasskeyProofs {
     if (assertion === undefined) return { refused: 'passkey answer unreadable' };
     const shown = await this.query.shown(assertion.id, assertion.userId);
     if (shown === undefined) return { refused: 'unknown passkey' };
-    const held = this.holder(request, 'sign-in');
+    const found = this.challengeIn(request, 'sign-in');
     const { publicKey, ...ref } = shown;
-    const judged = await this.party.judgeAssertion(assertion, held.isOurs, { credentialId: assertion.id, publicKey });
-    const answered = held.answered();
+    const judged = await this.party.judgeAssertion(assertion, found.isOurs, { credentialId: assertion.id, publicKey });
+    const answered = found.answered();
     if (answered === undefined) return { refused: 'passkey challenge not ours' };
     if (judged === undefined) return { refused: 'passkey answer does not hold' };
     return { ...answered, ref, credentialId: assertion.id, assertion: judged };
   }
 
-  /** @returns undefined for one that does not hold, or was made for something else */
+  /** @returns undefined for an answer that is not valid, or was made for something else */
   async made(request: Request, use: Exclude<ChallengeUse, 'sign-in'>, answer: JsonObject): Promise<MadePasskey | undefined> {
     this.party.assertOffered();
     const attestation = attestationIn(answer);
     if (attestation === undefined) return undefined;
-    const held = this.holder(request, use);
-    const key = await this.party.judgeAttestation(attestation, held.isOurs);
-    const answered = held.answered();
+    const found = this.challengeIn(request, use);
+    const key = await this.party.judgeAttestation(attestation, found.isOurs);
+    const answered = found.answered();
     return key === undefined || answered === undefined ? undefined : { ...answered, userId: answered.subject, key };
   }
 
-  /** @returns false for an answer that came before */
+  /** @returns false for an answer that was used before */
   spend(tx: Tx, { challenge, until }: Answered): Promise<boolean> {
     return this.spent.spend(tx, 'challenge', challenge, until);
   }
 
-  /** Takes the challenge out of the answer, where the library comes across it. */
-  private holder(request: Request, use: ChallengeUse) {
+  /** Finds the challenge of an answer while the library reads it: `isOurs` is its callback. */
+  private challengeIn(request: Request, use: ChallengeUse) {
     const browser = this.form.browserOf(request);
     let found: (Answered & Challenge) | undefined;
     return {
       isOurs: (challenge: string): boolean => {
-        const held = browser === undefined ? undefined : this.challenges.read(use, browser, challenge);
-        found = held === undefined ? undefined : { ...held, challenge };
+        const challenged = browser === undefined ? undefined : this.challenges.read(use, browser, challenge);
+        found = challenged === undefined ? undefined : { ...challenged, challenge };
         return found !== undefined;
       },
       answered: () => found,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { PrioritySemaphore, SemaphoreFull } from './priority-semaphore.js';
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+const nextTick = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Work that runs until it is told to end, and notes when it began. */
+/** Work that runs until a test ends it, and notes when it began. */
 function jobs(semaphore: PrioritySemaphore) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -14,23 +14,23 @@ function jobs(semaphore: PrioritySemaphore) {
   return { begun, start, end: (name: string) => ends.get(name)!() };
 }
 
-describe('a lane', () => {
+describe('a semaphore with priorities', () => {
   test('runs so many at once, the next when one ends, and those who are known first', async () => {
     const { begun, start, end } = jobs(new PrioritySemaphore({ atOnce: 2, waiting: 2 }));
     const all = [start('a'), start('b'), start('c'), start('d'), start('k', 'known')];
-    await turn();
+    await nextTick();
     expect(begun).toEqual(['a', 'b']);
     end('b');
-    await turn();
+    await nextTick();
     expect(begun).toEqual(['a', 'b', 'k']);
     for (const name of ['a', 'k']) end(name);
-    await turn();
+    await nextTick();
     expect(begun).toEqual(['a', 'b', 'k', 'c', 'd']);
     for (const name of ['c', 'd']) end(name);
     expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd', 'k']);
   });
 
-  test('refuses at once where there is no place to wait, and takes again once there is', async () => {
+  test('refuses at once where there is no slot to wait in, and takes again once there is', async () => {
     const semaphore = new PrioritySemaphore({ atOnce: 1, waiting: 1 });
     const { begun, start, end } = jobs(semaphore);
     const first = [start('a'), start('b')];
@@ -38,7 +38,7 @@ describe('a lane', () => {
     await expect(start('c')).rejects.toThrow(SemaphoreFull);
     expect(semaphore.hasRoom('known')).toBe(true);
     end('a');
-    await turn();
+    await nextTick();
     expect(semaphore.hasRoom('stranger')).toBe(true);
     end('b');
     await Promise.all(first);
@@ -48,7 +48,7 @@ describe('a lane', () => {
     expect(begun).toEqual(['a', 'b', 'd']);
   });
 
-  test('gives its place back where the work fails', async () => {
+  test('gives its slot back where the work fails', async () => {
     const semaphore = new PrioritySemaphore({ atOnce: 1, waiting: 0 });
     await expect(semaphore.run('stranger', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     expect(await semaphore.run('stranger', () => Promise.resolve('fine'))).toBe('fine');

@@ -1,21 +1,21 @@
-/** Who waits: somebody who has shown before who they are goes before whoever only says so. */
+/** Who waits: `known` callers, who have signed in from there before, go before `stranger`s. */
 export type CallerPriority = 'known' | 'stranger';
 
 export interface SemaphoreBounds {
   readonly atOnce: number;
-  /** Of each standing: strangers, however many, take no place from those who are known. */
+  /** How many of each priority may wait: strangers, however many, take no slot from known callers. */
   readonly waiting: number;
 }
 
-/** There is no place left to wait in. */
+/** Too many of this priority wait already. */
 export class SemaphoreFull extends Error {
   constructor() {
     super('too many are waiting');
-    this.name = 'LaneFull';
+    this.name = 'SemaphoreFull';
   }
 }
 
-/** Dear work, so many at once and so many waiting, so that it never takes the processor from everything else. */
+/** Bounds expensive work, how much runs and how much waits, so that it never takes the processor from everything else. */
 export class PrioritySemaphore {
   private running = 0;
   private readonly queues: Readonly<Record<CallerPriority, (() => void)[]>> = { known: [], stranger: [] };
@@ -26,11 +26,11 @@ export class PrioritySemaphore {
     return this.running < this.bounds.atOnce || this.queues[priority].length < this.bounds.waiting;
   }
 
-  /** @throws LaneFull at once, instead of letting somebody wait for long */
+  /** @throws SemaphoreFull at once, instead of letting the caller wait for long */
   async run<Result>(priority: CallerPriority, work: () => Promise<Result>): Promise<Result> {
     if (!this.hasRoom(priority)) throw new SemaphoreFull();
     if (this.running < this.bounds.atOnce) this.running++;
-    // Whoever ends hands on the place, so it is never free in between.
+    // Work that ends passes its slot to the next, so that the slot is never free in between.
     else await new Promise<void>((resolve) => this.queues[priority].push(resolve));
     try {
       return await work();

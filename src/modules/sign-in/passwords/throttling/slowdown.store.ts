@@ -4,9 +4,9 @@ import type { Tx } from '../../../../platform/database/transaction/tx.js';
 /** How many attempts are free, and what happens then. */
 export interface SlowdownTerms {
   readonly free: number;
-  /** How long attempts are counted, in seconds: since the last one, or, of a `window`, since the first one. */
-  readonly remembered: number;
-  /** Past the free ones: a pause that doubles with each, to so many seconds; or the rest of the window. */
+  /** How long attempts count, in seconds: since the last one, or, of a `window`, since the first one. */
+  readonly countedSeconds: number;
+  /** After the free attempts: a pause that doubles with each attempt, up to this number of seconds; or the rest of the window. */
   readonly then: { readonly pauseToSeconds: number } | 'window';
 }
 
@@ -26,13 +26,13 @@ const TAKE = `
   where s.until <= clock_timestamp() or s.next_at <= clock_timestamp()
   returning s.failures`;
 
-/** Rows of slow-downs. A row goes when it is forgotten anyway. */
+/** Rows of slow-downs. A row is deleted once its attempts count no longer. */
 @Injectable()
 export class SlowdownStore {
   /** Counts an attempt. @returns the seconds to wait, where it comes too early */
-  async take(tx: Tx, subject: string, { free, remembered, then }: SlowdownTerms): Promise<number | undefined> {
+  async take(tx: Tx, subject: string, { free, countedSeconds, then }: SlowdownTerms): Promise<number | undefined> {
     const pause = then === 'window' ? null : then.pauseToSeconds;
-    const taken = await tx.query(TAKE, [subject, remembered, free, pause]);
+    const taken = await tx.query(TAKE, [subject, countedSeconds, free, pause]);
     if (taken.length > 0) return undefined;
     const [row] = await tx.query<{ wait: number }>(
       `select greatest(1, ceil(extract(epoch from next_at - clock_timestamp())))::integer as wait

@@ -9,11 +9,11 @@ import { SlowdownStore, type SlowdownTerms } from './slowdown.store.js';
 const DAY_SECONDS = 86_400;
 
 /** Of an account: five attempts, then pauses of 1, 2, 4 … 900 seconds, until nobody has tried for a day. */
-const OF_ACCOUNT: SlowdownTerms = { free: 5, remembered: DAY_SECONDS, then: { pauseToSeconds: 900 } };
+const OF_ACCOUNT: SlowdownTerms = { free: 5, countedSeconds: DAY_SECONDS, then: { pauseToSeconds: 900 } };
 /** Of a network address, whichever accounts it tries: twenty a minute. */
-const OF_ADDRESS: SlowdownTerms = { free: 20, remembered: 60, then: 'window' };
+const OF_ADDRESS: SlowdownTerms = { free: 20, countedSeconds: 60, then: 'window' };
 
-/** Whom attempts are counted for. Only digests of it are kept. */
+/** The subject of a count: an account or an address. Only its digest is kept. */
 interface Counted {
   readonly subject: string;
   readonly terms: SlowdownTerms;
@@ -47,11 +47,11 @@ export interface SignInAttempt<Account> {
   readonly counted: readonly CountOf<Account>[];
   /** The accounts that it may be tried at. */
   readonly open: readonly Account[];
-  /** In so many seconds it may be tried at others, and nobody who is known here is told that nothing fits before. */
+  /** In this number of seconds it may be tried at further accounts. Until then known callers are not answered that nothing fits. */
   readonly more?: number | undefined;
 }
 
-/** Slows guessing down, for all servers together. Whoever is too early is told so at once: nobody is kept waiting. */
+/** Slows guessing down, for all servers together. An attempt that comes too early is refused at once: nobody is kept waiting. */
 @Injectable()
 export class Slowdowns {
   constructor(

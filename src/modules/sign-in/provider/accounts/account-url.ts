@@ -1,4 +1,4 @@
-const PLACE = '{sub}';
+const PLACEHOLDER = '{sub}';
 
 /**
  * Where the provider's administration has an account: OIDC_ADMIN_URL with the subject in place of `{sub}`, else as one more segment of
@@ -9,7 +9,7 @@ const PLACE = '{sub}';
 export function accountUrl(adminUrl: string, subject: string): string | undefined {
   if (subject === '.' || subject === '..' || subject === '') return undefined;
   const encoded = encodeURIComponent(subject);
-  if (adminUrl.includes(PLACE)) return new URL(adminUrl.replaceAll(PLACE, () => encoded)).href;
+  if (adminUrl.includes(PLACEHOLDER)) return new URL(adminUrl.replaceAll(PLACEHOLDER, () => encoded)).href;
   const url = new URL(adminUrl);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/${encoded}`;
   return url.href;

@@ -9,9 +9,9 @@ import { type Deletion, ProviderAdministration } from './provider-administration
 import { ProviderMetadata } from '../client/provider-metadata.js';
 import { troubleOf } from '../client/provider-problems.js';
 
-/** Of the worker's eight places: a provider that is slow keeps approved actions waiting in none of the others. */
+/** Of the worker's eight slots: a slow provider keeps approved actions waiting in none of the others. */
 const AT_ONCE = 2;
-/** Then it waits for somebody: the account may have to be deleted by hand. */
+/** Afterwards the effect is parked: somebody may have to delete the account at the provider. */
 const TRIED_FOR_MS = 24 * 3_600_000;
 
 /** Deletes accounts of erased people at the identity provider. Doing it again is nothing: what is not there any more is deleted. */

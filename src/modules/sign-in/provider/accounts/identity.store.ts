@@ -88,13 +88,13 @@ export class IdentityStore {
       'delete from user_identities where organization_id = $1 and user_id = $2 returning issuer, subject', [organizationId, id],
     );
     const until = new Date((await tx.now()).getTime() + DAYS_OF_A_TOKEN * DAY_MS);
-    for (const { issuer, subject } of users) await this.spent.remember(tx, 'provider-user', JSON.stringify([issuer, subject]), until);
+    for (const { issuer, subject } of users) await this.spent.note(tx, 'provider-user', JSON.stringify([issuer, subject]), until);
     return users;
   }
 
   /** When this user's last account was erased, should that be lately. */
   async forgottenAt(tx: Tx, issuer: string, subject: string): Promise<Date | undefined> {
-    const until = await this.spent.rememberedUntil(tx, 'provider-user', JSON.stringify([issuer, subject]));
+    const until = await this.spent.knownUntil(tx, 'provider-user', JSON.stringify([issuer, subject]));
     return until && new Date(until.getTime() - DAYS_OF_A_TOKEN * DAY_MS);
   }
 

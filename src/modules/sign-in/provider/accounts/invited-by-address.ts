@@ -28,7 +28,7 @@ export class InvitedByAddress {
   /**
    * For a unit of work by `RedeemInvitation.plan`, which is to be committed whatever comes of it.
    *
-   * @param closed the account that the user had until now, where its organization's head is held too
+   * @param closed the account that the user had until now, where its organization's head is locked too
    */
   async accept(
     tx: Tx, invitation: FoundInvitation, issuer: string, claims: Claims, closed?: UserRef,

@@ -43,12 +43,13 @@ describe('the account of a provider user', () => {
     expect(accountOf(owner, claims({ role: 'admin' }))).toMatchObject({ reached: [] });
   });
 
-  it('has the subscription that was told last', () => {
-    const told = (known: boolean | null, said?: boolean) => {
+  it('has the subscription that was claimed last', () => {
+    const subscriptionAfter = (known: boolean | null, said?: boolean) => {
       const account = accountOf({ ...ROW, hasSubscription: known }, claims(said === undefined ? {} : { hasSubscription: said }));
       return 'person' in account ? account.person.hasSubscription : 'refused';
     };
-    expect([told(null), told(false), told(true, false), told(false, true)]).toEqual([undefined, false, false, true]);
+    expect([subscriptionAfter(null), subscriptionAfter(false), subscriptionAfter(true, false), subscriptionAfter(false, true)])
+      .toEqual([undefined, false, false, true]);
   });
 
   // [known of second 100, token, issued at, what counts]

@@ -69,9 +69,9 @@ export class NewProviderAccounts {
     });
   }
 
-  /** Under the lock of the user, behind the heads: whom somebody else has given an account meanwhile needs no second one. */
+  /** Under the lock of the provider's user, behind the heads: where another call has made the account meanwhile, no second is made. */
   private async inOne(
-    issuer: string, claims: Claims, plan: Plan, story: (tx: Tx) => Promise<AccountRefusal | undefined>, closed?: UserRef,
+    issuer: string, claims: Claims, plan: Plan, act: (tx: Tx) => Promise<AccountRefusal | undefined>, closed?: UserRef,
   ): Promise<RefusedAccount | undefined> {
     try {
       const refused = await asServiceOnArrival(() => this.work.run(plan, async (tx) => {
@@ -79,7 +79,7 @@ export class NewProviderAccounts {
         const bound = await this.identities.boundTo(tx, issuer, claims.sub);
         if (bound !== undefined && (bound.isActive || bound.id !== closed?.id)) return undefined;
         const forgottenAt = await this.identities.forgottenAt(tx, issuer, claims.sub);
-        return forgottenAt !== undefined && !isSince(claims, forgottenAt) ? 'closed' : story(tx);
+        return forgottenAt !== undefined && !isSince(claims, forgottenAt) ? 'closed' : act(tx);
       }));
       return refused && { refused };
     } catch (error) {
@@ -91,7 +91,7 @@ export class NewProviderAccounts {
   }
 }
 
-/** A token from before the erasure tells of somebody who is to be known no more. */
+/** A token from before the erasure is about a person who must not get an account by it. */
 function isSince({ issuedAt }: Claims, moment: Date): boolean {
   return issuedAt !== undefined && issuedAt * 1_000 > moment.getTime();
 }

@@ -99,7 +99,7 @@ describe('a token whose signature holds', () => {
     ['that is an id token as it is renewed', { scope: null }, 'a token of another kind'],
     ['that is made for nothing', { scope: 7 }, 'a token of another kind'],
     ['that renews', { typ: 'Refresh' }, 'a token of another kind'],
-    ['that tells of a logout', { events: {} }, 'a token of another kind'],
+    ['of a logout', { events: {} }, 'a token of another kind'],
     ['that only its holder may show', { cnf: { jkt: 'x' } }, 'the token is bound to a key'],
     ['of a client', { client_id: 'ada' }, 'a token of an application'],
     ['of another form of client', { azp: 'ada' }, 'a token of an application'],

@@ -5,7 +5,7 @@ import { ALGORITHMS } from './provider-metadata.js';
 /** Seconds that the provider's clock may be ahead of ours. The end of a token has no leeway. */
 export const CLOCK_SKEW = 30;
 
-/** Of a header these say by what to verify: that is for us to know, not for the token to tell (RFC 8725, section 3.10). */
+/** Members of a header that name keys. Which key verifies is decided here, not by the token (RFC 8725, section 3.10). */
 const NOT_IN_HEADERS = ['crit', 'jwk', 'jku', 'x5u', 'x5c', 'b64', 'zip', 'enc'];
 const TYPES = /^(?:application\/)?(?:at\+)?jwt$/i;
 const KEY_ID_MAX = 255;

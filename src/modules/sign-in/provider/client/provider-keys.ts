@@ -13,7 +13,7 @@ const LOOKS = { atOnce: 3, everyMs: 30_000 } as const;
 
 interface KnownKeys {
   readonly find: ReturnType<typeof createLocalJWKSet>;
-  /** What they were made from: tells whether they are other ones than before. */
+  /** The text that the keys were read from, by which a change is seen. */
   readonly text: string;
 }
 
@@ -78,7 +78,7 @@ export class ProviderKeys {
 
   private async read(): Promise<KnownKeys> {
     const { metadata } = await this.provider.get();
-    if (metadata.jwks_uri === undefined) throw new Error('the provider names no place of its keys');
+    if (metadata.jwks_uri === undefined) throw new Error('the provider names no address of its keys');
     const answer = await this.calls.fetch(metadata.jwks_uri, { headers: { accept: 'application/json, application/jwk-set+json' } });
     if (answer.status !== 200) throw new Error(`the provider's keys: status ${answer.status}`);
     const text = await answer.text();

@@ -49,7 +49,7 @@ describe('what went wrong with the provider', () => {
     expect(providerProblem(problem)).toBe(problem);
   });
 
-  it('is told in the log without what was answered', () => {
+  it('is in the log without the text of the answer', () => {
     const error = Object.assign(new ClientError('x', { cause: { body: { access_token: 'a-secret' } } }), { code: 'OAUTH_X' });
     expect(JSON.stringify(troubleOf(error))).not.toContain('a-secret');
     expect(troubleOf(new ClientError('x', { cause: new ProviderAway('slow') }))).toMatchObject({ trouble: 'slow' });

@@ -17,12 +17,12 @@ interface Shown {
   readonly header: CompactJWSHeaderParameters;
 }
 
-const REMEMBERED = 10_000;
+const CAPACITY = 10_000;
 
 /**
- * Tokens of the provider as credentials. What a token says of itself is looked at before any key is looked for; then its signature, by
- * a key of the provider's alone and by the algorithms that are taken here; then whether it was made for this. Verdicts that hold are
- * kept by the token's digest, as long as the provider's keys are the same.
+ * Tokens of the provider as credentials. A token's claims are checked before any key is looked for; then its signature, by a key of the
+ * provider's alone and by the algorithms that are accepted here; then whether the token was made for this service. Good tokens are kept
+ * by their digest, as long as the provider's keys are the same.
  */
 @Injectable()
 export class ProviderTokenVerifier {
@@ -58,10 +58,10 @@ export class ProviderTokenVerifier {
     }
     const claims = readClaims(read.claims);
     if ('wrong' in claims) return { ok: false, reason: `the claim ${claims.wrong} is not valid` };
-    const verdict: Verified = { ok: true, claims, expiresAt: read.claims['exp'] as number };
-    // Keys that have changed while this was verified were not asked.
-    if (this.version === version) this.remember(digest, verdict);
-    return verdict;
+    const verified: Verified = { ok: true, claims, expiresAt: read.claims['exp'] as number };
+    // Not kept where the keys have changed while the token was verified.
+    if (this.version === version) this.keep(digest, verified);
+    return verified;
   }
 
   private isSigned(shown: Shown, { issuer, audience }: { issuer: string; audience: string }): Promise<boolean> {
@@ -78,15 +78,15 @@ export class ProviderTokenVerifier {
         (claims: unknown, done) => done(null, claims as object),
       );
       strategy.success = () => resolve(true);
-      // Keys that cannot be had say nothing of the token.
+      // Where the keys cannot be read, nothing is known of the token.
       strategy.fail = (why: unknown) => (why instanceof Problem ? reject(why) : resolve(false));
       strategy.error = reject;
       strategy.authenticate(shown as never);
     });
   }
 
-  private remember(digest: string, verdict: Verified): void {
-    if (this.verified.size >= REMEMBERED) this.verified.delete(this.verified.keys().next().value!);
-    this.verified.set(digest, verdict);
+  private keep(digest: string, verified: Verified): void {
+    if (this.verified.size >= CAPACITY) this.verified.delete(this.verified.keys().next().value!);
+    this.verified.set(digest, verified);
   }
 }

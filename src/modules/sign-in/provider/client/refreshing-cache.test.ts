@@ -5,7 +5,7 @@ import { Looks } from './provider-keys.js';
 let now = 0;
 let reads = 0;
 let failing = false;
-let remembered: RefreshingCache<number>;
+let cache: RefreshingCache<number>;
 
 beforeEach(() => {
   [now, reads, failing] = [0, 0, false];
@@ -15,25 +15,25 @@ beforeEach(() => {
     if (failing) throw new Error('away');
     return reads;
   };
-  remembered = new RefreshingCache(read, { freshMs: 600_000, usableMs: 3_600_000, onFailure: () => undefined }, () => now);
+  cache = new RefreshingCache(read, { freshMs: 600_000, usableMs: 3_600_000, onFailure: () => undefined }, () => now);
 });
 
 const retryAfter = async () => {
   try {
-    await remembered.get();
+    await cache.get();
     return 'answered';
   } catch (error) {
     return (error as { extras: { headers: Record<string, string> } }).extras.headers['Retry-After'];
   }
 };
 
-describe('what is remembered of the provider', () => {
+describe('a cache of the provider', () => {
   it('is read once, however many ask, and again when it is old', async () => {
-    expect(await Promise.all([remembered.get(), remembered.get(), remembered.get()])).toEqual([1, 1, 1]);
+    expect(await Promise.all([cache.get(), cache.get(), cache.get()])).toEqual([1, 1, 1]);
     now = 599_999;
-    expect(await remembered.get()).toBe(1);
+    expect(await cache.get()).toBe(1);
     now = 600_000;
-    expect(await Promise.all([remembered.get(), remembered.get()])).toEqual([2, 2]);
+    expect(await Promise.all([cache.get(), cache.get()])).toEqual([2, 2]);
   });
 
   it('is not to be had while it was never read, and asked for after 1, 2, 4 … 60 seconds', async () => {
@@ -48,24 +48,24 @@ describe('what is remembered of the provider', () => {
   });
 
   it('is used on for a while when it cannot be read again, and not for ever', async () => {
-    expect(await remembered.get()).toBe(1);
+    expect(await cache.get()).toBe(1);
     [failing, now] = [true, 700_000];
-    expect([await remembered.get(), await remembered.get(), reads]).toEqual([1, 1, 2]);
+    expect([await cache.get(), await cache.get(), reads]).toEqual([1, 1, 2]);
     now = 3_600_000;
     expect(await retryAfter()).toBe('2');
     failing = false;
     now += 2_000;
-    expect(await remembered.get()).toBe(4);
+    expect(await cache.get()).toBe(4);
   });
 
   it('is read anew when somebody says so, unless that has just failed', async () => {
-    await remembered.get();
-    await Promise.all([remembered.renew(), remembered.renew()]);
-    expect([await remembered.get(), reads]).toEqual([2, 2]);
+    await cache.get();
+    await Promise.all([cache.renew(), cache.renew()]);
+    expect([await cache.get(), reads]).toEqual([2, 2]);
     failing = true;
-    await remembered.renew();
-    await remembered.renew();
-    expect([await remembered.get(), reads]).toEqual([2, 3]);
+    await cache.renew();
+    await cache.renew();
+    expect([await cache.get(), reads]).toEqual([2, 3]);
   });
 });
 

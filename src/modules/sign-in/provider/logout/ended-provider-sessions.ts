@@ -28,16 +28,16 @@ export class EndedProviderSessions {
     return this.found.of(logout);
   }
 
-  /** For the work that begins a session, whose heads are held: the answer holds until it has ended. */
+  /** For work that begins a session, under its heads: the answer stays true until that work has ended. */
   async has(tx: Tx, issuer: string, sid: string): Promise<boolean> {
     const value = valueOf(issuer, sid);
     await this.spent.lock(tx, 'provider-session', value);
-    return (await this.spent.rememberedUntil(tx, 'provider-session', value)) !== undefined;
+    return (await this.spent.knownUntil(tx, 'provider-session', value)) !== undefined;
   }
 
   private async note(tx: Tx, value: string): Promise<void> {
     await this.spent.lock(tx, 'provider-session', value);
-    await this.spent.remember(tx, 'provider-session', value, new Date((await tx.now()).getTime() + KEPT_MS));
+    await this.spent.note(tx, 'provider-session', value, new Date((await tx.now()).getTime() + KEPT_MS));
   }
 }
 

@@ -7,7 +7,7 @@ import type { ProviderTokens } from '../../ports/sessions.js';
 /** Nobody who signs out here waits longer for the provider, in milliseconds. */
 const PATIENCE_MS = 3_000;
 
-/** Signing out at the provider: its tokens are revoked, and the browser is told where the provider's own session ends. */
+/** Signs out at the provider: revokes its tokens, and answers the address at which the browser ends the provider's own session. */
 @Injectable()
 export class OpenidProviderLogout implements ProviderLogoutHandler {
   constructor(
@@ -19,10 +19,10 @@ export class OpenidProviderLogout implements ProviderLogoutHandler {
 
   async leave({ accessToken, refreshToken, idToken }: ProviderTokens): Promise<URL | undefined> {
     const late = new AbortController();
-    const told = Promise.all([this.provider.endSessionUrl(idToken), this.provider.revoke(refreshToken ?? accessToken)]);
+    const asked = Promise.all([this.provider.endSessionUrl(idToken), this.provider.revoke(refreshToken ?? accessToken)]);
     // What cannot be revoked ends by itself; the page is known without asking, once the provider has been asked what it can do.
     const tooLate = pause(PATIENCE_MS, undefined, { signal: late.signal }).catch(() => undefined);
-    const [url] = (await Promise.race([told, tooLate]).finally(() => late.abort())) ?? [];
+    const [url] = (await Promise.race([asked, tooLate]).finally(() => late.abort())) ?? [];
     return url;
   }
 }

@@ -43,18 +43,18 @@ export class ApplyRenewalService {
   }
 
   /**
-   * Tried again while the database cannot be asked: the old refresh token is spent, and the new one stands here alone.
+   * Tried again while the database is away: the old refresh token is spent, and only this process has the new one.
    *
-   * @returns false where the session does not wait for it any more
+   * @returns false where the lease of the session is over
    */
-  private async ofLease(leased: LeasedRenewal, story: (tx: Tx) => Promise<void>): Promise<boolean> {
+  private async ofLease(leased: LeasedRenewal, act: (tx: Tx) => Promise<void>): Promise<boolean> {
     const plan = { chains: [organizationChain(leased.organizationId)], leavesFacts: true } as const;
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.work.run(plan, async (tx) => {
-          // Of an attempt of whose end nobody has heard, the second finds that it was done.
+          // Where the answer of the first attempt was lost, the second finds that it was committed.
           if (!(await this.renewals.isMine(tx, leased))) return attempt > 1;
-          await story(tx);
+          await act(tx);
           return true;
         });
       } catch (error) {

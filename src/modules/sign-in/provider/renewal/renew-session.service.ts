@@ -53,7 +53,7 @@ export class RenewSessionService {
     }
   }
 
-  /** Whether the provider still speaks of the person whose session it is, and of a place that is theirs; what it says counts at once. */
+  /** Whether the renewed tokens are about the person and the organization of the session. Their claims count at once. */
   private async isAbout({ issuer, userId }: LeasedRenewal, { claims }: RenewedGrant): Promise<boolean> {
     if (claims === undefined) return true;
     const known = await this.accounts.find(issuer, claims);

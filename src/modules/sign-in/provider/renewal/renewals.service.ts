@@ -25,10 +25,10 @@ export class RenewalsService implements BeforeApplicationShutdown {
   constructor(
     private readonly sessions: RenewSessionService,
     provider: ProviderClient,
-    bell: RenewalSignal,
+    signal: RenewalSignal,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    if (provider.issuer !== undefined) bell.listen((session) => this.take(session));
+    if (provider.issuer !== undefined) signal.listen((session) => this.take(session));
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -11,7 +11,7 @@ export interface LeasedRenewal extends SessionRef {
   readonly issuer: string;
   /** Sealed. */
   readonly tokens: Buffer;
-  /** Tells this lease from a later one. */
+  /** Distinguishes this lease from a later one. */
   readonly lease: Date;
   /** How often in a row it has failed. */
   readonly failures: number;
@@ -19,10 +19,10 @@ export interface LeasedRenewal extends SessionRef {
 
 const OF_LEASE = 'organization_id = $1 and id = $2 and renewing_until = $3 and ended_at is null';
 
-/** Whose turn a renewal is: a refresh token is good once, so of all replicas one may show it. */
+/** Leases of renewals: a refresh token is good once, so only one server may use it. */
 @Injectable()
 export class RenewalsStore {
-  /** @returns undefined where it is not due, or somebody else's turn */
+  /** @returns undefined where the renewal is not due, or another server has leased it */
   async lease(tx: Tx, { organizationId, id }: SessionRef): Promise<LeasedRenewal | undefined> {
     const [row] = await tx.query<Omit<LeasedRenewal, keyof SessionRef>>(
       `update sessions set renewing_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})

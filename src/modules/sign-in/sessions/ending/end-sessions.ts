@@ -4,7 +4,7 @@ import type { Tx } from '../../../../platform/database/transaction/tx.js';
 import type { SessionEndReason, SessionRef } from '../../ports/sessions.js';
 import { SessionStore } from '../session.store.js';
 
-/** The ending of sessions, each with its entry; for works that hold the heads of their organizations. */
+/** The ending of sessions, each with its entry; for work that has locked the heads of their organizations. */
 @Injectable()
 export class EndSessions {
   constructor(private readonly sessions: SessionStore) {}

@@ -30,18 +30,18 @@ export class SessionExpiry {
     private readonly query: SessionsQuery,
     private readonly sessions: SessionStore,
     private readonly ends: EndSessions,
-    private readonly hold: MaintenanceMode,
+    private readonly maintenance: MaintenanceMode,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   @Interval(LOOK_EVERY_MS)
   async tick(): Promise<void> {
-    if (this.isLooking || this.hold.because !== undefined) return;
+    if (this.isLooking || this.maintenance.because !== undefined) return;
     this.isLooking = true;
     try {
       await asService('sweeper', () => this.endAll());
     } catch (error) {
-      // The database is away, or busy: the next look tries again, and readiness tells.
+      // The database is away, or busy: the next look tries again, and readiness says so.
       if (!isPassing(error)) this.logger.error({ err: error }, 'sessions that are over could not be ended; the next look tries again');
     } finally {
       this.isLooking = false;
@@ -60,7 +60,7 @@ export class SessionExpiry {
     const chains = [...new Set(due.map(({ organizationId }) => organizationId))].map(organizationChain);
     const plan: Plan = { chains, onlyFree: true, leavesFacts: true };
     return this.work.run(plan, async (tx) => {
-      const free = due.filter(({ organizationId }) => tx.holds(organizationChain(organizationId)));
+      const free = due.filter(({ organizationId }) => tx.hasLocked(organizationChain(organizationId)));
       if (free.length === 0) return;
       // Used again since, and on another server: then it goes on.
       const { idle, expired } = await this.sessions.over(tx, free);

@@ -1,0 +1,46 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { isHardcoded } from '../../../domain/gate/catalogue.js';
+import { type HitlMode, strictest } from '../../../domain/gate/vocabulary.js';
+import type { GrantEntity } from '../../capabilities/grant.entity.js';
+import type { AgentEntity } from '../agent.entity.js';
+
+/** What was accepted and may not be what was meant. */
+export class WarningReply {
+  @ApiProperty({ example: 'ALWAYS_ESCALATES', enum: ['ALWAYS_ESCALATES', 'EXPIRED', 'MILDER_TWIN', 'ADMINS_ONLY'] }) code!: string;
+  @ApiProperty() detail!: string;
+  @ApiProperty({ description: 'Of the member that causes it.', example: '/hitlMode' }) pointer!: string;
+}
+
+/** A grant as it was written, and what stands beside it. */
+export interface GrantContext {
+  readonly effectiveMode: HitlMode;
+  /** Whose requests the grant makes; absent for a team's grant. */
+  readonly agent?: Pick<AgentEntity, 'ownerId' | 'teamId'>;
+  /** The same holder's active grant of the capability that differs in `.` and `:` alone, with its mode. */
+  readonly twin?: { readonly capability: string; readonly effectiveMode: HitlMode } | undefined;
+  readonly now: Date;
+  /** JSON pointer of the grant in the body. */
+  readonly pointer: string;
+}
+
+/** @returns what the maker of a grant should know, though the grant is accepted */
+export function warningsOf(grant: GrantEntity, { effectiveMode, agent, twin, now, pointer }: GrantContext): WarningReply[] {
+  const warnings: WarningReply[] = [];
+  const warn = (code: string, member: string, detail: string) => warnings.push({ code, detail, pointer: `${pointer}/${member}` });
+  const { capability, hitlMode, expiresAt } = grant;
+  if (isHardcoded(capability) && hitlMode !== 'escalate') {
+    warn('ALWAYS_ESCALATES', 'hitlMode', `${capability} always escalates, whatever a grant says.`);
+  }
+  if (expiresAt && expiresAt <= now) warn('EXPIRED', 'expiresAt', 'This time has passed, so the grant is none.');
+  if (twin && twin.effectiveMode !== effectiveMode && strictest(twin.effectiveMode, effectiveMode) === effectiveMode) {
+    warn('MILDER_TWIN', 'capability',
+      `${twin.capability} is another capability, which its holder may use as ${twin.effectiveMode}: milder than ${effectiveMode}.`);
+  }
+  if (agent && effectiveMode === 'propose' && agent.ownerId === null && agent.teamId === null) {
+    warn('ADMINS_ONLY', 'capability', 'The agent has no owner and no team, so that admins and owners alone can answer its requests.');
+  }
+  return warnings;
+}
+
+/** The name with `.` for `:` and the other way around. */
+export const twinOf = (capability: string): string => capability.replace(/[.:]/g, (sign) => (sign === '.' ? ':' : '.'));

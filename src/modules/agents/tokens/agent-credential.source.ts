@@ -1,0 +1,73 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { PresentedCredentials } from '../../../platform/auth/credentials/bearer.js';
+import {
+  ABSENT, type CredentialSource, CredentialSources, type Presented, type PresentOptions, type RunStatement,
+} from '../../../platform/auth/credentials/credential-source.js';
+import { InternalKey } from '../../../platform/auth/credentials/internal-key.js';
+import { isByPublicKey } from '../../../platform/auth/credentials/jwt-parts.js';
+import type { AgentPrincipal, Principal } from '../../../platform/auth/access/principal.js';
+import { scopeOfAgent } from '../../../platform/auth/access/scope.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import { AGENT_KEY_PREFIX } from '../keys/agent-key.store.js';
+import { VerifiedAgentKeys } from '../keys/verified-agent-keys.js';
+import { AgentTokens } from './agent-tokens.js';
+import { DEAD_KEY, whyCredentialDied } from './credential-life.js';
+
+const COMPARE = `
+  select a.status, a.epoch, o.tenant_id, k.id is not null as has_key
+  from agents a join organizations o on o.id = a.organization_id
+    left join agent_keys k on k.organization_id = a.organization_id and k.id = $3 and k.agent_id = a.id
+      and (k.expires_at is null or k.expires_at > clock_timestamp())
+  where a.organization_id = $1 and a.id = $2`;
+
+/**
+ * Agents' tokens and keys. Every bearer credential that is none of our keys, nor the identity provider's to judge, is taken for a token.
+ */
+@Injectable()
+export class AgentCredentialSource implements CredentialSource {
+  readonly kind = 'agent';
+
+  constructor(
+    @Inject(CredentialSources) sources: CredentialSources,
+    private readonly tokens: AgentTokens,
+    private readonly keys: VerifiedAgentKeys,
+    private readonly internal: InternalKey,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+  ) {
+    sources.register(this);
+  }
+
+  present({ bearer }: PresentedCredentials, { late = false }: PresentOptions = {}): Promise<Presented> | Presented {
+    if (bearer === undefined) return ABSENT;
+    if (bearer.startsWith('svc_')) return bearer.startsWith(AGENT_KEY_PREFIX) ? this.presentKey(bearer) : ABSENT;
+    if (this.config.oidcIssuer !== undefined && isByPublicKey(bearer)) return ABSENT;
+    const checked = this.tokens.verify(bearer, late ? this.config.agentRefreshWindow : 0);
+    if (!checked.ok) return this.internal.is(bearer) ? ABSENT : { kind: 'invalid', reason: checked.reason };
+    return verified(checked.principal);
+  }
+
+  /** Key and organization, status, epoch, in this order: a good credential of an agent out of service is 403, of a dead epoch 401. */
+  async stillHolds(principal: Principal, run: RunStatement): Promise<string | undefined> {
+    if (principal.kind !== 'agent') return 'not an agent';
+    const [agent] = await run(COMPARE, [principal.organizationId, principal.agentId, principal.keyId ?? null]);
+    if (!agent) return 'unknown agent';
+    if (principal.keyId !== undefined && agent.has_key !== true) return DEAD_KEY;
+    if (agent.status !== 'active') throw new Problem('AGENT_INACTIVE', `The agent is ${String(agent.status)}.`);
+    return whyCredentialDied(principal, Number(agent.epoch), agent.tenant_id as string | null);
+  }
+
+  private presentKey(bearer: string): Promise<Presented> | Presented {
+    const found = this.keys.find(bearer);
+    return found instanceof Promise ? found.then(shownKey) : shownKey(found);
+  }
+}
+
+function shownKey(principal: AgentPrincipal | undefined): Presented {
+  return principal && Date.now() < principal.expiresAt * 1_000 ? verified(principal) : { kind: 'invalid', reason: DEAD_KEY };
+}
+
+function verified(principal: AgentPrincipal): Presented {
+  const scope = scopeOfAgent(principal.organizationId, principal.agentId);
+  return { kind: 'verified', caller: { principal, scope, actorId: principal.agentId } };
+}

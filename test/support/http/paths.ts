@@ -1,0 +1,2 @@
+/** The gate. */
+export const EXECUTE = '/api/v1/execute';
