@@ -13,7 +13,7 @@ export const WITHOUT_SCOPE = {
   'DefinitionStore.list': 'the catalogue of one organization, chosen by OrganizationsQuery from a scope',
   'DefinitionStore.whyUnknown': 'names of one catalogue, of an organization that the caller acts in',
   'LimitRoomQuery.ofGrants': 'uses of grants that a scoped list has just given',
-  'LimitRoomQuery.states': 'uses of a grant that a decision or a scoped list has just named',
+  'LimitRoomQuery.statesOf': 'uses of a grant that a decision has just named',
   'UnknownCommits.settle': 'looks up what this process itself had sent',
   'ExecutionStore.abandoned': 'recovery works for every organization',
   'RootKeyStore.isSetUp': 'the root key belongs to the installation; asked by the command line alone',

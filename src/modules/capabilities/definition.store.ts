@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { CATALOGUE } from '../../domain/gate/catalogue.js';
 import { nearestName } from '../../domain/nearest-name.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 import { CapabilityDefinitionEntity } from './capability-definition.entity.js';
-import { type Definition, allDefinitions, definitionFrom } from './definition.js';
+import { type Definition, allDefinitions, definitionFrom, isBuiltIn } from './definition.js';
 
 /** Definitions of one organization. A definition is nobody's secret within it, so the organization is the whole scope. */
 @Injectable()
@@ -18,8 +19,10 @@ export class DefinitionStore {
 
   /** What to say of a name that no definition has, the nearest one included; undefined where there is one. */
   async whyUnknown(organizationId: string, name: string, { manager }: Pick<Tx, 'manager'> = this.dataSource): Promise<string | undefined> {
-    const rows = await manager.getRepository(CapabilityDefinitionEntity).findBy({ organizationId });
-    const names = allDefinitions(rows).map((definition) => definition.name);
+    if (isBuiltIn(name)) return undefined;
+    // Names alone: schemas and connectors may be large, and whoever is refused may ask again at once.
+    const rows = await manager.getRepository(CapabilityDefinitionEntity).find({ select: { name: true }, where: { organizationId } });
+    const names = [...rows.map((row) => row.name), ...CATALOGUE.map((entry) => entry.name)];
     if (names.includes(name)) return undefined;
     const nearest = nearestName(name, names);
     const meant = nearest === undefined ? '.' : `; did you mean "${nearest}"?`;

@@ -1,14 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { leftOf, type Limit, measureOf } from '../../domain/gate/limits.js';
+import { leftOf, type Limit, measureOf, type ReachedLimit } from '../../domain/gate/limits.js';
 import { given } from '../../domain/given.js';
 import { Statements } from '../../platform/database/statements/statements.js';
 import type { GrantEntity } from './grant.entity.js';
 import { GrantUsageStore, WINDOW_SECONDS } from './grant-usage.store.js';
-
-/** A limit with what is used of it: exact decimals. */
-export interface UsedLimit extends Limit {
-  readonly used: string;
-}
 
 /** How a limit stands for its reader. */
 export interface LimitState extends Limit {
@@ -21,8 +16,8 @@ export interface LimitState extends Limit {
 /** So many of the oldest uses of a window are looked at: a caller who is refused again and again must not read a day's uses each time. */
 const OLDEST_USES = 1_000;
 
-/** A sum has room again as soon as this much fits. */
-const LEAST_AMOUNT = '0.01';
+/** Of a page with more grants that have limits nobody adds up the uses: the gate waits for the same connections. */
+const MOST_GRANTS = 50;
 
 const ROOM = `
   select (select ceil(extract(epoch from min(old.used_at) + make_interval(secs => i.seconds) - clock_timestamp()))::integer
@@ -44,38 +39,29 @@ export class LimitRoomQuery {
     private readonly usage: GrantUsageStore,
   ) {}
 
-  /** How the limits of each grant stand now; none where it has none. */
+  /** How the limits of each grant stand now, without a time; none where a grant has no limits, or where it takes too long to say. */
   async ofGrants(grants: readonly Pick<GrantEntity, 'organizationId' | 'id' | 'limits'>[]): Promise<LimitState[][]> {
     const limited = grants.filter(({ limits }) => limits.length > 0);
-    const usages = limited.length === 0
-      ? []
-      : await this.usage.read(limited.map(({ organizationId, id, limits }) => ({ organizationId, grantId: id, limits })));
-    const usageOf = new Map(limited.map((grant, i) => [grant, usages[i]!.used]));
-    return Promise.all(grants.map(async (grant) => {
-      const used = usageOf.get(grant) ?? [];
-      return this.states(grant.organizationId, grant.id, used.map((amount, i) => {
-        const limit = grant.limits[i]!;
-        return { ...limit, used: amount, amount: limit.sum === undefined ? '1' : LEAST_AMOUNT };
-      }));
-    }));
-  }
-
-  /** @param reached limits, each with what is used of it and the amount for which room is wanted */
-  async states(
-    organizationId: string, grantId: string, reached: readonly (UsedLimit & { readonly amount: string })[],
-  ): Promise<LimitState[]> {
-    const full = reached.filter((limit) => limit.per !== 'total' && leftOf(limit, limit.used) < Number(limit.amount));
-    const rows = full.length === 0 ? [] : await this.statements.byKey<{ seconds: number | null }>(ROOM, [
-      organizationId, grantId, full.map(measureOf), full.map(({ per }) => WINDOW_SECONDS[per]),
-      full.map(({ used }) => used), full.map(({ amount }) => amount), full.map(({ max }) => max),
-    ]);
-    const seconds = new Map(full.map((limit, i) => [limit, rows[i]?.seconds]));
-    return reached.map((limit) => {
-      const { max, per, sum, then, used } = limit;
-      const wait = seconds.get(limit) ?? undefined;
-      return given({
-        max, per, sum, then, used: Number(used), left: leftOf(limit, used), retryAfter: wait && Math.max(wait, 1),
-      });
+    if (limited.length === 0 || limited.length > MOST_GRANTS) return grants.map(() => []);
+    const wanted = limited.map(({ organizationId, id, limits }) => ({ organizationId, grantId: id, limits }));
+    const usages = await this.usage.read(wanted).catch(() => []);
+    return grants.map((grant) => {
+      const { used } = usages[limited.indexOf(grant)] ?? { used: [] };
+      return used.map((amount, i) => stateOf({ ...grant.limits[i]!, used: amount }));
     });
   }
+
+  /** How limits stand that a call goes past, and when there is room for the call. */
+  async statesOf(organizationId: string, grantId: string, reached: readonly ReachedLimit[]): Promise<LimitState[]> {
+    const rows = await this.statements.byKey<{ seconds: number | null }>(ROOM, [
+      organizationId, grantId, reached.map(measureOf), reached.map(({ per }) => WINDOW_SECONDS[per]),
+      reached.map(({ used }) => used), reached.map(({ amount }) => amount), reached.map(({ max }) => max),
+    ]);
+    return reached.map((limit, i) => stateOf(limit, rows[i]?.seconds ?? undefined));
+  }
+}
+
+function stateOf(limit: Limit & { readonly used: string }, seconds?: number): LimitState {
+  const { max, per, sum, then, used } = limit;
+  return given({ max, per, sum, then, used: Number(used), left: leftOf(limit, used), retryAfter: seconds && Math.max(seconds, 1) });
 }

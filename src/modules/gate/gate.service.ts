@@ -77,7 +77,8 @@ export class GateService {
 
   /** Which rules decided, and how the limits stand that the call goes past. */
   private async whyOf({ reasons, reached }: Of<'pending' | 'blocked' | 'dry_run'>): Promise<Pick<GateReply, 'reasons' | 'limits'>> {
-    const limits = reached && (await this.room.states(reached.organizationId, reached.grantId, reached.limits));
+    // The call is committed: what is said beside its answer must not turn the answer into a failure, which invites a second call.
+    const limits = reached && (await this.room.statesOf(reached.organizationId, reached.grantId, reached.limits).catch(() => undefined));
     return { reasons: [...reasons], ...(limits ? { limits } : {}) };
   }
 }

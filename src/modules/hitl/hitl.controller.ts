@@ -34,7 +34,7 @@ class ExpiryReply {
   @ApiProperty({ type: 'integer' }) timedOut!: number;
   @ApiProperty({ type: 'integer' }) approved!: number;
   @ApiProperty({ type: 'integer' }) escalated!: number;
-  @ApiProperty({ required: false, description: 'There was too much for one call: ask again, or leave the rest to the service.' }) more?: true;
+  @ApiProperty({ required: false, description: 'Too much for one call: ask again, or leave the rest to the service.' }) more?: true;
 }
 
 @ApiTags('Human in the loop')

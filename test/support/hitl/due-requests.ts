@@ -4,7 +4,7 @@ import { eventually } from '../running/eventually.js';
 import { requestOf, type SeenRequest } from '../builders/gate.js';
 import type { TestServer } from '../servers/server.js';
 
-/** Those of src/modules/hitl/expiry/expiry-schedule.service.ts, one for each partition: whoever holds them keeps every server from expiring. */
+/** The locks of expiry-schedule.service.ts, one for each partition: who holds them keeps every server from expiring requests. */
 const PARTITION_LOCKS = [715_517_004, 715_517_005];
 
 /** Does `then` while no server sweeps: between the end of a window and the sweep time stands still. */

@@ -88,7 +88,7 @@ export class GrantCapabilityService {
   private async replyOf(
     tx: Tx, grant: GrantEntity, former: GrantEntity | null, context: Omit<GrantContext, 'twin'>,
   ): Promise<WrittenGrantReply> {
-    const warnings = warningsOf(grant, { ...context, twin: await this.twinOf(tx, grant, context.now) });
+    const warnings = warningsOf(grant, { ...context, twin: await this.twinOf(tx, grant, context) });
     return {
       grant: presentGrant(grant, context.effectiveMode),
       ...(former ? { changed: changesOf(former, grant) } : {}),
@@ -96,10 +96,10 @@ export class GrantCapabilityService {
     };
   }
 
-  private async twinOf(tx: Tx, grant: GrantEntity, now: Date): Promise<GrantContext['twin']> {
+  private async twinOf(tx: Tx, grant: GrantEntity, { agent, now }: Omit<GrantContext, 'twin'>): Promise<GrantContext['twin']> {
     const twin = await this.grants.unrevoked(tx, holderOf(grant), twinOf(grant.capability));
     const definition = twin && isAlive(twin, now) ? await this.definitions.find(tx, grant.organizationId, twin.capability) : undefined;
-    return definition && { capability: twin!.capability, effectiveMode: grantEffectiveMode(twin!, definition, WITHOUT_AGENT) };
+    return definition && { capability: twin!.capability, effectiveMode: grantEffectiveMode(twin!, definition, agent ?? WITHOUT_AGENT) };
   }
 
   /** Of an agent's own grant; a team's is changed by granting it again, since it concerns others too. */

@@ -17,7 +17,7 @@ const settings = fc.record({
   hitlTimeoutAction: fc.constantFrom('escalate', 'notify_only', null),
   conditions: fc.constantFrom([{ when: 'input.amount > 10', hitlMode: 'escalate' }], [], null),
   limits: fc.constantFrom([{ max: 5, per: 'day', then: 'block' }], [], null),
-  quorum: fc.constantFrom({ approvals: 2 }, { approvals: 3, groups: [{ role: 'admin' }] }, null),
+  quorum: fc.constantFrom({ approvals: 2, groups: [{ role: 'owner' }] }, { approvals: 3, groups: [{ role: 'admin' }] }, null),
   reminders: fc.constantFrom([{ secondsBefore: 30 }], [], null),
   expiresAt: fc.constantFrom(new Date('2030-01-01T00:00:00Z'), new Date('2031-01-01T00:00:00Z'), null),
 }, { requiredKeys: [] }) as fc.Arbitrary<GrantSettingsDto>;
@@ -35,6 +35,13 @@ describe('a sequence of grants by members', () => {
         }
       }
     }));
+  });
+
+  it('keeps the groups of a quorum that a call does not mention', () => {
+    const groups = [{ role: 'admin' as const }];
+    const asked = termsAfter(BY_DEFAULT, BY_DEFAULT, { quorum: { approvals: 2, groups } });
+    expect(termsAfter(asked, BY_DEFAULT, { quorum: { approvals: 3 } }).quorum).toEqual({ approvals: 3, groups });
+    expect(termsAfter(asked, BY_DEFAULT, { quorum: { approvals: 3, groups: [] } }).quorum).toEqual({ approvals: 3 });
   });
 
   it('says which members differ, by their names in answers', () => {

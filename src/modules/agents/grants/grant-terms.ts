@@ -65,7 +65,7 @@ export function termsAfter(former: GrantTerms, byDefault: GrantTerms, change: Gr
     timeoutAction: after(hitlTimeoutAction, former.timeoutAction, byDefault.timeoutAction, same),
     conditions: after(conditions, former.conditions, byDefault.conditions, plainConditions),
     limits: after(limits, former.limits, byDefault.limits, plainLimits),
-    quorum: after(quorum, former.quorum, byDefault.quorum, (given) => plainQuorum(given, pointer)),
+    quorum: after(quorum, former.quorum, byDefault.quorum, (given) => plainQuorum(given, former.quorum, pointer)),
     reminders: after(reminders, former.reminders, byDefault.reminders, plainReminders),
     expiresAt: after(expiresAt, former.expiresAt, byDefault.expiresAt, same),
   };
@@ -91,8 +91,9 @@ function plainLimits(limits: readonly LimitDto[]): Limit[] {
  * @param pointer JSON pointer of the grant in the body
  * @throws Problem VALIDATION_FAILED where a group names a team and a role, or neither
  */
-function plainQuorum(quorum: QuorumDto, pointer: string): Quorum {
-  const groups = (quorum.groups ?? []).map(({ teamId, role }, index): QuorumGroup => {
+function plainQuorum(quorum: QuorumDto, former: Quorum | null, pointer: string): Quorum {
+  if (quorum.groups === undefined) return { ...former, approvals: quorum.approvals };
+  const groups = quorum.groups.map(({ teamId, role }, index): QuorumGroup => {
     if (teamId !== undefined && role === undefined) return { teamId };
     if (role !== undefined && teamId === undefined) return { role };
     throw invalid([{ pointer: `${pointer}/quorum/groups/${index}`, message: 'either teamId or role is required, not both' }]);

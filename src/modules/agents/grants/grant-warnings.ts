@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { isHardcoded } from '../../../domain/gate/catalogue.js';
-import { type HitlMode, strictest } from '../../../domain/gate/vocabulary.js';
+import type { HitlMode } from '../../../domain/gate/vocabulary.js';
 import type { GrantEntity } from '../../capabilities/grant.entity.js';
 import type { AgentEntity } from '../agent.entity.js';
 
@@ -15,7 +15,7 @@ export class WarningReply {
 export interface GrantContext {
   readonly effectiveMode: HitlMode;
   /** Whose requests the grant makes; absent for a team's grant. */
-  readonly agent?: Pick<AgentEntity, 'ownerId' | 'teamId'>;
+  readonly agent?: Pick<AgentEntity, 'ownerId' | 'teamId' | 'riskLevel'>;
   /** The same holder's active grant of the capability that differs in `.` and `:` alone, with its mode. */
   readonly twin?: { readonly capability: string; readonly effectiveMode: HitlMode } | undefined;
   readonly now: Date;
@@ -31,10 +31,12 @@ export function warningsOf(grant: GrantEntity, { effectiveMode, agent, twin, now
   if (isHardcoded(capability) && hitlMode !== 'escalate') {
     warn('ALWAYS_ESCALATES', 'hitlMode', `${capability} always escalates, whatever a grant says.`);
   }
-  if (expiresAt && expiresAt <= now) warn('EXPIRED', 'expiresAt', 'This time has passed, so the grant is none.');
-  if (twin && twin.effectiveMode !== effectiveMode && strictest(twin.effectiveMode, effectiveMode) === effectiveMode) {
+  if (expiresAt && expiresAt <= now) {
+    warn('EXPIRED', 'expiresAt', 'This time has passed, so this grant is none; where the agent\'s team holds the capability, that grant applies.');
+  }
+  if (twin && twin.effectiveMode !== effectiveMode) {
     warn('MILDER_TWIN', 'capability',
-      `${twin.capability} is another capability, which its holder may use as ${twin.effectiveMode}: milder than ${effectiveMode}.`);
+      `${capability} (${effectiveMode}) and ${twin.capability} (${twin.effectiveMode}) are two capabilities; the milder one can be used.`);
   }
   if (agent && effectiveMode === 'propose' && agent.ownerId === null && agent.teamId === null) {
     warn('ADMINS_ONLY', 'capability', 'The agent has no owner and no team, so that admins and owners alone can answer its requests.');

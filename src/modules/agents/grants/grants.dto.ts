@@ -57,7 +57,8 @@ export class QuorumDto {
   approvals!: number;
 
   @NestedList(() => QuorumGroupDto, {
-    maxItems: GROUPS_MAX, optional: true, doc: 'Of each of them at least one must be among those who approve.',
+    maxItems: GROUPS_MAX, optional: true,
+    doc: 'Of each of them at least one must be among those who approve. Left out, they stay; an empty list removes them.',
   })
   groups?: QuorumGroupDto[];
 }
