@@ -32,7 +32,7 @@ export function warningsOf(grant: GrantEntity, { effectiveMode, agent, twin, now
     warn('ALWAYS_ESCALATES', 'hitlMode', `${capability} always escalates, whatever a grant says.`);
   }
   if (expiresAt && expiresAt <= now) {
-    warn('EXPIRED', 'expiresAt', 'This time has passed, so this grant is none; where the agent\'s team holds the capability, that grant applies.');
+    warn('EXPIRED', 'expiresAt', 'This time has passed, so this grant is none; a grant of the agent\'s team may apply.');
   }
   if (twin && twin.effectiveMode !== effectiveMode) {
     warn('MILDER_TWIN', 'capability',
