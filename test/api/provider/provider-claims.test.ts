@@ -1,45 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '../../../src/domain/ids.js';
-import { anonymous, as, asRoot, type Client, type Reply } from '../../support/http/actors.js';
-import { type ClaimsOfUser, startProvider, type TestProvider } from '../../support/sign-in/oidc-provider.js';
+import { anonymous, as, asRoot, type Client } from '../../support/http/actors.js';
 import { eventually } from '../../support/running/eventually.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../../support/builders/people.js';
 import { aBrowserOf, cookieOf, sessionsOf, signIn } from '../../support/sign-in/provider-login.js';
 import { asProvider, linked } from '../../support/sign-in/provider-people.js';
-import { startServer, type TestServer } from '../../support/servers/server.js';
 import { aTenant } from '../../support/builders/tenants.js';
 import { entriesOf } from '../../support/log/entries.js';
+import { startProviderBeside, provider, server, me, shows, linksOf } from '../../support/sign-in/shown-tokens.js';
 
-let provider: TestProvider;
-let server: TestServer;
-let replica: TestServer;
+startProviderBeside();
 
-beforeAll(async () => {
-  provider = await startProvider();
-  server = await startServer({ env: provider.env });
-  await provider.serves(server);
-  // The same provider, and nobody gets an account at first sight.
-  replica = await startServer({ replicaOf: server, env: { ...provider.env, OIDC_JIT: 'false' } });
-});
-
-afterAll(async () => {
-  await replica?.stop();
-  await server?.stop();
-  await provider?.close();
-});
-
-const me = (client: Client) => client.get('/api/v1/users/me');
 const seconds = () => Math.floor(Date.now() / 1_000);
-
-/** Calls as a user of the provider with a verified address, unless the claims say otherwise. */
-async function shows(sub: string, claims: ClaimsOfUser = {}, at = server): Promise<Reply> {
-  const token = await provider.accessToken(sub, { email: `${sub}@example.test`, email_verified: true, ...claims });
-  return me(as(at, token));
-}
-
-const linksOf = async (sub: string) =>
-  (await server.sql<{ user_id: string }>('select user_id from user_identities where subject = $1', [sub])).map((row) => row.user_id);
 
 /** An open invitation, past the API. */
 async function anInvitation(

@@ -1,52 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { asRoot, type Client } from '../../support/http/actors.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { asRoot } from '../../support/http/actors.js';
 import { eventually } from '../../support/running/eventually.js';
-import { aPerson, anOrganization, type BuiltPerson, firstOrganization } from '../../support/builders/people.js';
-import { startServer, type TestServer } from '../../support/servers/server.js';
-import { aSessionMaker, entriesOfSessions, type SessionMaker } from '../../support/sign-in/sessions.js';
+import { aPerson, anOrganization, type BuiltPerson } from '../../support/builders/people.js';
+import { entriesOfSessions } from '../../support/sign-in/sessions.js';
 import { asSession, type BuiltSession } from '../../support/builders/tenants.js';
+import { startSessions, ME, SESSIONS, LOGOUT, server, organizationId, told, rowOf, gone } from '../../support/sign-in/made-sessions.js';
 
-const ME = '/api/v1/auth/me';
-const SESSIONS = '/api/v1/auth/sessions';
-const LOGOUT = '/api/v1/auth/logout';
+startSessions();
+
 const SWEPT = { every: 200 };
-
-let server: TestServer;
-let maker: SessionMaker;
-let organizationId: string;
-
-beforeAll(async () => {
-  server = await startServer();
-  [maker, organizationId] = await Promise.all([aSessionMaker(server.database), firstOrganization(server)]);
-});
-afterAll(async () => {
-  await maker.close();
-  await server.stop();
-});
-
-const told = async (id: string) => (await entriesOfSessions(server, organizationId)).get(id);
-
-interface SessionRow {
-  readonly last_used_at: Date;
-  readonly idle_until: Date;
-  readonly expires_at: Date;
-  readonly ended_at: Date | null;
-  readonly end_reason: string | null;
-  readonly provider_tokens: Buffer | null;
-  readonly token_hash: string;
-}
-
-async function rowOf(id: string): Promise<SessionRow> {
-  const [row] = await server.sql<SessionRow>('select * from sessions where id = $1', [id]);
-  return row!;
-}
-
-/** Refused for good: with a word on why, and the cookie goes. */
-async function gone(client: Client, why: RegExp): Promise<void> {
-  const answer = (await client.get(ME)).expect(401, 'UNAUTHENTICATED');
-  expect(answer.text('detail')).toMatch(why);
-  expect(answer.headers.get('set-cookie')).toMatch(/^countersign=; Path=\/; Max-Age=0; HttpOnly; SameSite=Lax$/);
-}
 
 describe('use', () => {
   test('makes a session last, and no longer than its end', async () => {

@@ -1,57 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { verify, type Result } from '../../../../verifier/verify.mjs';
 import { exportSourceOf, type MemoryFacts } from '../../../../test/support/memory/memory-export.js';
 import { checkpoint } from '../../../../test/support/memory/memory-log.js';
-import { INSTANCE, MADE_AT, SIGNER } from '../../../../test/support/verifier/export-maker.js';
-import { ORGANIZATIONS, type VerifierWorld, world } from '../../../../test/support/verifier/verifier-world.js';
+import { MADE_AT } from '../../../../test/support/verifier/export-maker.js';
+import { type VerifierWorld, world } from '../../../../test/support/verifier/verifier-world.js';
 import { agentChain } from '../entry/chain.js';
-import { readLine, type ExportLine, type LineOf } from './export-lines.js';
-import { signingKey } from '../notes/note.js';
+import type { LineOf } from './export-lines.js';
 import type { ExportSource } from './export-source.js';
-import { logLines, type ExportSelection } from './log-lines.js';
-import { personLines, type Tally } from './person-lines.js';
-import type { PersonalDataPart } from './record-lines.js';
-import { sealed, type ExportFormat } from './sealed-export.js';
-
-const KEY = signingKey(INSTANCE, Buffer.alloc(32, 7).toString('base64'));
-const FACTS: MemoryFacts = { keys: [{ key: SIGNER.vkey }] };
-const ALL: ExportSelection = { organizations: ORGANIZATIONS, all: true };
-
-async function textOf(lines: AsyncIterable<ExportLine>, format: ExportFormat = 'jsonl', tally?: Tally): Promise<string> {
-  const parts: string[] = [];
-  for await (const part of sealed(lines, KEY, format, tally)) parts.push(part);
-  return parts.join('');
-}
-
-/** What modules hold of a person. */
-async function* recordsOf(...parts: readonly PersonalDataPart[]): AsyncGenerator<PersonalDataPart> {
-  for (const part of parts) yield await Promise.resolve(part);
-}
-
-const linesOf = (text: string) => text.trimEnd().split('\n');
-const judged = (text: string, remembered: readonly string[] = []) => verify(linesOf(text), { keys: [SIGNER.vkey], remembered });
-const kindsOf = (text: string, kind: string) => linesOf(text).map(readLine).filter((one) => typeof one === 'object' && one.kind === kind);
-
-async function exported(source: ExportSource, selection: ExportSelection = ALL): Promise<{ text: string; result: Result }> {
-  const text = await textOf(logLines(source, selection, MADE_AT));
-  for (const line of linesOf(text)) expect([line, typeof readLine(line)]).toEqual([line, 'object']);
-  return { text, result: await judged(text) };
-}
-
-async function signed(made: VerifierWorld): Promise<ExportSource> {
-  await checkpoint(made.log, KEY);
-  return exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes });
-}
-
-function sound(result: Result, verdict: Result['verdict'] = 'valid'): void {
-  expect(result.breaks).toEqual([]);
-  expect(result.verdict).toBe(verdict);
-}
-
-/** What is found in a file. */
-async function toldOf(text: string, remembered: readonly string[] = []): Promise<string[]> {
-  return (await judged(text, remembered)).breaks.map(({ kind, chain }) => `${kind} ${chain}`).sort();
-}
+import { logLines } from './log-lines.js';
+import { personLines } from './person-lines.js';
+import {
+  KEY, FACTS, ALL, textOf, recordsOf, linesOf, judged, kindsOf, exported, signed, sound, toldOf,
+} from '../../../../test/support/verifier/exported-log.js';
 
 describe('a part of the log', () => {
   const times = (made: VerifierWorld) => made.log.entries.filter((one) => one.organizationId === 'org_a').map(({ timestamp }) => timestamp);
