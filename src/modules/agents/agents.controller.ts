@@ -98,7 +98,7 @@ export class AgentsController {
   }
 
   @Post(':id/activate')
-  @ApiOperation({ summary: 'Put an agent back into service', description: 'Every older token stays dead: issue a new one.' })
+  @ApiOperation({ summary: 'Put an agent back into service', description: 'Every older token and key stays dead: make a new one.' })
   @Access('agents.write')
   @Replies(200, AgentEnvelope, 'CONFLICT')
   activate(@PathParam('id', 'agt') id: string, @Caller() caller: VerifiedCaller) {
@@ -132,7 +132,7 @@ export class AgentsController {
   }
 
   @Delete(':id/tokens')
-  @ApiOperation({ summary: 'End every token of an agent', description: 'At once, on every replica.' })
+  @ApiOperation({ summary: 'End every token and key of an agent', description: 'At once, on every replica.' })
   @Access('agents.issue-token')
   @Replies(204, null)
   revokeTokens(@PathParam('id', 'agt') id: string, @Caller() caller: VerifiedCaller) {

@@ -108,7 +108,7 @@ interface Row extends DefinitionColumns {
 // One clock for the whole statement: a grant that ends while it runs holds for all of it, or for none. Each lookup is lateral and
 // limited, so that it stays one by key: joined freely, a plan that was made before the tables had statistics reads all grants of
 // everybody for each call.
-const factsStatement = (name: string, more = { column: '', parameter: '', name: '' }): NamedStatement => ({
+const factsStatement = (name: string, more = { column: '', parameter: '', name: '', join: '' }): NamedStatement => ({
   name,
   text: `
     with clock as materialized (select clock_timestamp() as now)
@@ -146,7 +146,7 @@ const factsStatement = (name: string, more = { column: '', parameter: '', name: 
     left join lateral (select * from capability_definitions
       where organization_id = i.organization_id and name = i.capability limit 1) d on true
     left join lateral (select * from idempotency_keys
-      where organization_id = i.key_organization_id and scope = i.key_scope limit 1) k on true
+      where organization_id = i.key_organization_id and scope = i.key_scope limit 1) k on true${more.join}
     order by i.n`,
 });
 
@@ -154,10 +154,10 @@ const READ = factsStatement('gate-facts-6');
 
 /** For calls of which some have an agent key behind them. Key and revision come from one snapshot, so neither can be the older one. */
 const READ_WITH_KEYS = factsStatement('gate-facts-with-keys-1', {
-  parameter: ', $6::text[]', name: ', agent_key_id',
-  column: `,
-      exists (select from agent_keys
-        where organization_id = i.organization_id and id = i.agent_key_id and agent_id = i.agent_id) as has_key`,
+  parameter: ', $6::text[]', name: ', agent_key_id', column: ', ak.id is not null as has_key',
+  join: `
+    left join lateral (select id from agent_keys
+      where organization_id = i.organization_id and id = i.agent_key_id and agent_id = i.agent_id limit 1) ak on true`,
 });
 
 /** The facts that decisions rest on, read in one statement for a whole batch, without a lock. No tables of its own. */

@@ -11,8 +11,9 @@ startTwoServers();
 describe('deciding', () => {
   test('approve records who, when and why, and it runs', async () => {
     const { agent, id, execution } = await asked();
-    const reply = (await decide(root, id, 'approve', { note: 'fine', approvedBy: 'usr_spoofed', decidedBy: 'usr_spoofed' }))
-      .expect(200);
+    const spoofed = { note: 'fine', approvedBy: 'usr_spoofed', decidedBy: 'usr_spoofed' };
+    (await decide(root, id, 'approve', spoofed)).expect(400, 'VALIDATION_FAILED');
+    const reply = (await decide(root, id, 'approve', { note: 'fine' })).expect(200);
     expect(reply.at('request')).toMatchObject({
       id, status: 'approved', approvedBy: 'root', approvedAt: expect.stringMatching(/Z$/), comment: 'fine',
       decision: { outcome: 'approved', note: 'fine', by: 'human' }, execution: { id: execution, status: 'executed' },

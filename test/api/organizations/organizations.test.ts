@@ -161,7 +161,7 @@ describe('changing one', () => {
     const owner = await aPerson(server, 'owner', { organizationId: await anOrganization(server) });
     (await owner.client.patch(`${ORGANIZATIONS}/${foreign}`, { name: 'Mine' })).expect(404, 'NOT_FOUND');
     expect((await root.get(`${ORGANIZATIONS}/${foreign}`)).at('organization.name')).toBe('Untouched');
-    (await root.delete(`${ORGANIZATIONS}/${foreign}`)).expect(404, 'NOT_FOUND');
+    (await root.delete(`${ORGANIZATIONS}/${foreign}`)).expect(405, 'METHOD_NOT_ALLOWED');
   });
 });
 

@@ -162,7 +162,7 @@ describe('nobody comes in', () => {
 
   test('by a POST to the callback', async () => {
     const { browser, back } = await anAttempt();
-    expect((await browser.visit(back, { form: {} })).status).toBe(404);
+    expect((await browser.visit(back, { form: {} })).status).toBe(405);
   });
 });
 

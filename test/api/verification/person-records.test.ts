@@ -121,7 +121,7 @@ test('of an owner tell what they did in each organization of their tenant, and o
       (await agent.client.post('/api/v1/execute', { capability: 'email.send', input: { to: 'ann' } })).expect(202).text('hitlRequestId');
     const [voted, rejected] = [await asked(), await asked()];
     (await owner.client.post(`/api/v1/hitl/${voted}/approve`, { note: `a vote in ${at}` }, { query: { wait: 0 } })).expect(200);
-    (await owner.client.post(`/api/v1/hitl/${rejected}/reject`, { note: `a decision in ${at}` }, { query: { wait: 0 } })).expect(200);
+    (await owner.client.post(`/api/v1/hitl/${rejected}/reject`, { note: `a decision in ${at}` })).expect(200);
     const stop = await owner.client.post('/api/v1/stops', { scope: 'organization', id: at, reason: `a stop in ${at}` });
     acted['votes']!.push(voted);
     acted['requests']!.push(rejected);

@@ -84,7 +84,7 @@ interface DeclaredObject {
 /** The body, and each object within it whose members are declared; of a list the first item. */
 function objectsOf(members: Readonly<Record<string, MemberSchema>>, place: readonly string[] = []): DeclaredObject[] {
   const within = Object.entries(members).flatMap(([name, { properties, type }]) =>
-    properties === undefined ? [] : objectsOf(properties, [...place, name, ...(type === 'array' ? ['0'] : [])]));
+    properties === undefined ? [] : objectsOf(properties, [...place, name, ...([type].flat().includes('array') ? ['0'] : [])]));
   return [...(Object.keys(members).length === 0 ? [] : [{ place, members }]), ...within];
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { organizationChain } from '../../../src/domain/audit/entry/chain.js';
+import { sharedChange } from '../../../src/modules/organizations/shared-change.js';
 import { asService } from '../../../src/platform/auth/access/call-context.js';
 import { CredentialSources } from '../../../src/platform/auth/credentials/credential-source.js';
 import { createDataSource } from '../../../src/platform/database/data-source.js';
@@ -69,7 +70,7 @@ async function entriesAbout(userId: string, email: string, count: number): Promi
     const work = new UnitOfWork(dataSource, new CredentialSources(), keys, new OutboxSignal());
     const chain = organizationChain(organizationId);
     for (let n = 0; n < count; n += AT_ONCE) {
-      await asService('cli', () => work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
+      await asService('cli', () => work.run(sharedChange(organizationId), async (tx) => {
         for (let i = 0; i < AT_ONCE; i++) {
           tx.record(chain, { type: 'admin.user_created', metadata: { userId, email: `${n + i}.${email}`, name: email, role: 'viewer' } });
         }

@@ -197,7 +197,7 @@ test('neither an erasure nor a sweep makes what somebody else has appended its o
   await server.sql('select erase_disclosures_v1($1, $2, $3, $4)',
     [blankOnly.organizationId, [id], [disclosures], [blank(disclosures)]]);
   await aged(server.database);
-  expect(await hindered(scene)).toMatch(/says that values were erased, and is not signed/);
+  expect(await hindered(scene)).toMatch(/says that values were erased, and no key that counts has signed it/);
   expect(await hindered(blankOnly)).toMatch(/lost a value that no erasure entry that is signed accounts for/);
   expect(await hindered(archived)).toBeUndefined();
   const left = ({ agent }: Scene) => server.sql('select id from audit_entries where chain = $1', [agent.id]);

@@ -129,14 +129,14 @@ test('a sweep that nobody ordered is found by server, command and file; signed b
   expect(await command('--remember', remembered)).toMatchObject({ code: 0, verdict: 'valid', breaks: [] });
 
   const real = await forged(scenes[3], 3, signedBy(PRESENT));
-  expect(await command('--newer', '--remember', remembered)).toMatchObject({ code: 0, breaks: [] });
+  expect(await command('--remember', remembered)).toMatchObject({ code: 0, breaks: [] });
   expect(await verification(server)).toMatchObject({ breaks: [] });
   expect(await file(scenes[3].organizationId)).toMatchObject({ verdict: expect.stringMatching(/^valid/), breaks: [] });
 
   const cuts: Cut[] = [];
   for (const [n, noteOf] of [none, foreign, fromRealSweep].entries()) cuts.push((await forged(scenes[n]!, 3, noteOf)).cut);
   const found = cuts.map(({ chain }) => expect.objectContaining({ kind: 'deleted', chain, detail: expect.stringMatching(/signed/) }));
-  for (const words of [['--no-remember'], ['--newer', '--remember', remembered]]) {
+  for (const words of [['--no-remember'], ['--remember', remembered]]) {
     const told = await command(...words);
     expect(told).toMatchObject({ code: 1, verdict: 'tampered', breaks: expect.arrayContaining(found) });
     expect(told.breaks).not.toContainEqual(expect.objectContaining({ chain: real.cut.chain }));
