@@ -50,7 +50,8 @@ test.each([[20], [-20]])('while its clock is %i s ahead of the database\'s a ser
     const execute = (capability: string) => agent.client.post('/api/v1/execute', { capability, input: {} });
     const [requestId, other] = [(await execute('email.send')).expect(202).text('hitlRequestId'),
       (await execute('email.send')).expect(202).text('hitlRequestId')];
-    const decide = (decision: string, id: string) => admin.client.post(`/api/v1/hitl/${id}/${decision}`, {}, { query: { wait: 0 } });
+    const decide = (decision: string, id: string) =>
+      admin.client.post(`/api/v1/hitl/${id}/${decision}`, {}, decision === 'approve' ? { query: { wait: 0 } } : {});
     await server.restart(ahead(seconds));
     for (const refused of [
       () => execute('web.search'), () => execute('email.send'), () => decide('approve', requestId), () => decide('reject', other),

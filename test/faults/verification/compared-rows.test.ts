@@ -41,7 +41,7 @@ afterAll(async () => {
 const run = (capability: string, input: object, more: object = {}) => agent.client.post('/api/v1/execute', { capability, input, ...more });
 const breaks = async () => (await verifiedLog(server.database.url)).breaks.map(({ kind, detail }) => `${kind}: ${detail}`);
 const decide = (person: Known, id: string, word: string, body: object = {}) =>
-  person.client.post(`/api/v1/hitl/${id}/${word}`, body, { query: { wait: 5 } });
+  person.client.post(`/api/v1/hitl/${id}/${word}`, body, word === 'approve' ? { query: { wait: 5 } } : {});
 
 /** Does it, looks, and undoes it. */
 async function lookedAt(table: string, change: string, parameters: readonly unknown[] = []): Promise<string[]> {

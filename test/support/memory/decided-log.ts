@@ -81,7 +81,7 @@ function idsIn({ body }: Reply): { executionId: string; requestId: string } {
 }
 
 export const decide = (by: Known, { requestId }: Pick<Asked, 'requestId'>, word: string, body: object = {}): Promise<Reply> =>
-  by.client.post(`/api/v1/hitl/${requestId}/${word}`, body, { query: { wait: 5 } });
+  by.client.post(`/api/v1/hitl/${requestId}/${word}`, body, word === 'approve' ? { query: { wait: 5 } } : {});
 /** An approval that others have to join: nothing ends by it, so there is nothing to wait for. */
 const vote = (by: Known, { requestId }: Asked, body: object = {}): Promise<Reply> =>
   by.client.post(`/api/v1/hitl/${requestId}/approve`, body, { query: { wait: 0 } });

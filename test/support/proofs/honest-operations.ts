@@ -148,5 +148,5 @@ async function decided(world: HonestWorld, verb: string, body: object): Promise<
   if (shown.status === 200 && !['pending', 'escalated'].includes(shown.text('status'))) requests.delete(id);
   const digest = shown.status === 200 ? JSON.stringify(shown.body).match(/"action_?[dD]igest":"([^"]+)"/)?.[1] : undefined;
   const expected = digest === undefined || verb === 'timeout' ? {} : { expectedDigest: digest };
-  return by.post(`/api/v1/hitl/${id}/${verb}`, { ...body, ...expected }, { query: { wait: 0 } });
+  return by.post(`/api/v1/hitl/${id}/${verb}`, { ...body, ...expected }, verb === 'approve' ? { query: { wait: 0 } } : {});
 }
