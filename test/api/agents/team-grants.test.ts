@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asAgent, asRoot, type Client, type Reply } from '../../support/http/actors.js';
 import type { AuditEntry } from '../../support/log/entries.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
-import { execute, moveToTeam, teamMates } from '../../support/builders/counting-world.js';
+import { execute, moveToTeam, teamMates } from '../../support/builders/counting-scenario.js';
 import { anOrganization, aPerson, aTeam, firstOrganization } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 

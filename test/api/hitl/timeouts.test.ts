@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../../support/http/actors.js';
 import { auditOf } from '../../support/log/entries.js';
 import { anAgent, type BuiltAgent, type GrantTerms } from '../../support/builders/agents.js';
-import { callLimit, tally, wrongTotals } from '../../support/builders/counting-world.js';
+import { callLimit, tally, wrongTotals } from '../../support/builders/counting-scenario.js';
 import { eventually } from '../../support/running/eventually.js';
 import { defineCapability, executionBecomes, executionOf, requestOf } from '../../support/builders/gate.js';
 import { anOrganization, aPerson } from '../../support/builders/people.js';

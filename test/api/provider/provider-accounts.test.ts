@@ -160,7 +160,7 @@ describe('somebody whose account was closed', () => {
 });
 
 describe('signing in at a provider that says the rest at userinfo', () => {
-  const world = () => ({ server, provider, stop: () => Promise.resolve() });
+  const scenario = () => ({ server, provider, stop: () => Promise.resolve() });
   const known = (sub: string) => server.sql(
     `select u.email, u.role, u.organization_id, i.claimed_role from user_identities i join users u on u.id = i.user_id
      where i.subject = $1`, [sub]);
@@ -174,12 +174,12 @@ describe('signing in at a provider that says the rest at userinfo', () => {
     const email = `${sub}@example.test`;
     await anInvitation(organizationId!, email, 'admin');
     await provider.tamper({ claims: { email_verified: true } });
-    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id, email_verified: false }))).status).toBe(403);
+    expect((await signIn(scenario(), await aBrowserOf(provider, sub, { tenant_id, email_verified: false }))).status).toBe(403);
     await provider.tamper(undefined);
-    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id, role: 'member' }))).status).toBe(200);
+    expect((await signIn(scenario(), await aBrowserOf(provider, sub, { tenant_id, role: 'member' }))).status).toBe(200);
     expect(await known(sub)).toEqual([{ email, role: 'member', organization_id: organizationId, claimed_role: 'member' }]);
     await provider.tamper({ claims: { role: 'viewer' } });
-    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id, role: 'member' }))).status).toBe(200);
+    expect((await signIn(scenario(), await aBrowserOf(provider, sub, { tenant_id, role: 'member' }))).status).toBe(200);
     await provider.tamper(undefined);
     expect(await known(sub)).toMatchObject([{ role: 'member', claimed_role: 'viewer' }]);
   });
@@ -187,7 +187,7 @@ describe('signing in at a provider that says the rest at userinfo', () => {
   test('is told what is wrong there, and makes nothing', async () => {
     const sub = NEW();
     await provider.status(500, '/me');
-    expect((await signIn(world(), await aBrowserOf(provider, sub))).status).toBe(502);
+    expect((await signIn(scenario(), await aBrowserOf(provider, sub))).status).toBe(502);
     await provider.status(undefined, '/me');
     expect(await linksOf(sub)).toEqual([]);
   });

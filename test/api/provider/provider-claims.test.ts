@@ -31,12 +31,12 @@ async function anInvitation(
 const NEW = () => `new-${randomUUID().slice(0, 8)}`;
 
 describe('a session at the provider', () => {
-  const world = () => ({ server, provider, stop: () => Promise.resolve() });
+  const scenario = () => ({ server, provider, stop: () => Promise.resolve() });
 
   test('that a renewal says less of stays as limited as it was, until the next sign-in', async () => {
     const [sub, { id: tenant_id }] = [NEW(), await aTenant(server, 'enterprise')];
     const browser = await aBrowserOf(provider, sub, { tenant_id, role: 'viewer' });
-    expect((await signIn(world(), browser)).status).toBe(200);
+    expect((await signIn(scenario(), browser)).status).toBe(200);
     await provider.claims(sub, { tenant_id });
     await server.sql(`update user_identities set claims_at = claims_at - interval '5 seconds' where subject = $1`, [sub]);
     const [{ user_id: id } = { user_id: '' }] = await sessionsOf(server, sub);
@@ -47,7 +47,7 @@ describe('a session at the provider', () => {
     });
     const claimed = () => server.sql('select claimed_role from user_identities where subject = $1', [sub]);
     expect(await claimed()).toEqual([{ claimed_role: 'viewer' }]);
-    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id }))).status).toBe(200);
+    expect((await signIn(scenario(), await aBrowserOf(provider, sub, { tenant_id }))).status).toBe(200);
     expect(await claimed()).toEqual([{ claimed_role: null }]);
   });
 
@@ -56,10 +56,10 @@ describe('a session at the provider', () => {
     await provider.tamper({ claims: { sid } });
     const body = new URLSearchParams({ logout_token: await provider.logoutToken({ sid }) });
     expect((await fetch(`${server.url}/api/v1/auth/backchannel-logout`, { method: 'POST', body })).status).toBe(200);
-    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id }))).status).toBe(401);
+    expect((await signIn(scenario(), await aBrowserOf(provider, sub, { tenant_id }))).status).toBe(401);
     expect(await sessionsOf(server, sub)).toEqual([]);
     await provider.tamper({ claims: { sid: NEW() } });
-    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id }))).status).toBe(200);
+    expect((await signIn(scenario(), await aBrowserOf(provider, sub, { tenant_id }))).status).toBe(200);
     await provider.tamper(undefined);
   });
 });

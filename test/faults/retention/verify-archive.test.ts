@@ -59,15 +59,15 @@ async function holding(folder: string, text: string): Promise<string> {
   throw new Error(`no archive has ${text}`);
 }
 
-async function change(file: string, deed: (text: string) => string): Promise<void> {
+async function change(file: string, edit: (text: string) => string): Promise<void> {
   const bytes = await readFile(file);
   const before = gunzipSync(bytes).toString();
-  const after = deed(before);
+  const after = edit(before);
   expect(after).not.toBe(before);
   await writeFile(file, gzipSync(after));
 }
 
-const changed = (file: string, deed: (text: string) => string) => (one: string) => change(join(one, file), deed);
+const changed = (file: string, edit: (text: string) => string) => (one: string) => change(join(one, file), edit);
 
 /** By a command that opens a database: the archives of its log in this folder. */
 const told = (folder: string) => verifiedWithArchives(server.database, folder, '--integrity');
@@ -87,9 +87,9 @@ describe('archives with the database that they were taken from', () => {
     ['no values', (one) => rm(join(one, 'disclosures.jsonl.gz')), /cannot be read: ENOENT/],
     ['no skeleton', (one) => rm(join(one, 'skeleton.jsonl.gz')), /cannot be read: ENOENT/],
     ['nothing', (one) => rm(one, { recursive: true }), /cannot be read: ENOENT/],
-  ])('%s', async (_name, deed, detail) => {
+  ])('%s', async (_name, edit, detail) => {
     const folder = await copy();
-    await deed(await holding(folder, 'someone'));
+    await edit(await holding(folder, 'someone'));
     const { verdict, breaks } = await told(folder);
     expect([verdict, breaks]).toEqual(['tampered', expect.arrayContaining([altered(detail)])]);
   });

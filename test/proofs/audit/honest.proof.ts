@@ -3,7 +3,7 @@ import { startReceiver } from '../../support/http/receiver.js';
 import { erased, erasuresOf } from '../../support/erasure/erasures.js';
 import { OPERATION_NAMES } from '../../support/proofs/honest-operations.js';
 import { KILLED, MOSTLY_REPLAYED, OUTCOMES, SWEPT, VERIFIED, verified, wrongInStory } from '../../support/proofs/honest-story.js';
-import { INTERNAL_KEY, type Surroundings } from '../../support/proofs/honest-world.js';
+import { INTERNAL_KEY, type Surroundings } from '../../support/proofs/honest-scenario.js';
 import type { Proof } from '../../support/proofs/proof.js';
 import { generator } from '../../support/proofs/races.js';
 import { archiveFolder } from '../../support/retention/retention.js';

@@ -1,6 +1,6 @@
 import { asAgent, asRoot, type Client } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
-import { type Ended, execute, teamMates } from '../../support/builders/counting-world.js';
+import { type Ended, execute, teamMates } from '../../support/builders/counting-scenario.js';
 import { aTeam, firstOrganization } from '../../support/builders/people.js';
 import type { Proof } from '../../support/proofs/proof.js';
 import { generator } from '../../support/proofs/races.js';

@@ -2,7 +2,7 @@ import type { Verb } from '../../support/hitl/hitl-model-decisions.js';
 import {
   aRaceAgent, drawn, drawnVotes, checkRace, LAST_VOTES, type RaceAgent, type Race, run, type Run, SAME_PERSON,
 } from '../../support/hitl/hitl-races.js';
-import { aTenantGroup, type TenantGroup } from '../../support/hitl/hitl-world.js';
+import { aTenantGroup, type TenantGroup } from '../../support/hitl/hitl-scenario.js';
 import type { Proof } from '../../support/proofs/proof.js';
 import { generator } from '../../support/proofs/races.js';
 import { type Receiver, startReceiver } from '../../support/http/receiver.js';

@@ -6,12 +6,12 @@ import {
 } from './hitl-model.js';
 import { decide, type DecisionResult, type Verb } from './hitl-model-decisions.js';
 import { timeOut } from './hitl-model-ends.js';
-import { type TenantGroup, unequal } from './hitl-world.js';
+import { type TenantGroup, unequal } from './hitl-scenario.js';
 import { done, made, oneOf, pause } from '../proofs/races.js';
 import type { TestServer } from '../servers/server.js';
 
 /** One side of a race: a command of somebody, or the end of the window with a sweep. */
-export type Racer = { readonly deed: DecisionResult } | 'window';
+export type Racer = { readonly attempt: DecisionResult } | 'window';
 
 /** What is tried: who races whom over a fresh request of which kind, and by how much one is held back. */
 export interface Race {
@@ -69,7 +69,7 @@ export async function run(house: TenantGroup, servers: readonly TestServer[], la
     const server = servers[race.swapped ? 1 - nth : nth]!;
     await pause(Math.max(0, nth === 0 ? -race.stagger : race.stagger));
     if (side !== 'window') {
-      const { who, verb } = side.deed;
+      const { who, verb } = side.attempt;
       const caller = who === 'agent' ? lane.callers[race.swapped ? 1 - nth : nth]! : clientOf(house, server, who);
       const client = keyed(caller, `${id}-${nth}`);
       return done(() => client.post(`/api/v1/hitl/${id}/${verb}`, verb === 'escalate' ? { reason: 'a race' } : {},
@@ -169,7 +169,7 @@ function misfitOf(house: TenantGroup, { race, lane, replies }: Run, order: reado
     if (what === 'end') request.over ||= isOpen(request);
     else if (what === 'sweep') sweep(model, request);
     else if (racer !== 'window') {
-      const misfit = answerMisfit(decide(model, request, racer.deed), replies[side]!, row);
+      const misfit = answerMisfit(decide(model, request, racer.attempt), replies[side]!, row);
       if (misfit !== undefined) return misfit;
     }
   }
@@ -240,12 +240,12 @@ const WHO: Readonly<Record<Verb, readonly Principal[]>> = {
 /** A pair with people, and for a timeout the kind of it, drawn. */
 export function drawn(pair: readonly [Verb, Verb], random: () => number): Race {
   const side = (verb: Verb): Racer =>
-    (verb === 'timeout' && random() < 0.5 ? 'window' : { deed: { verb, who: oneOf(WHO[verb], random), digest: 'none' } });
+    (verb === 'timeout' && random() < 0.5 ? 'window' : { attempt: { verb, who: oneOf(WHO[verb], random), digest: 'none' } });
   return race(pair.join(' x '), [side(pair[0]), side(pair[1])], random);
 }
 
 export function drawnVotes(pair: typeof LAST_VOTES | typeof SAME_PERSON, random: () => number): Race {
-  const vote = (who: Principal): Racer => ({ deed: { verb: 'approve', who, digest: 'none' } });
+  const vote = (who: Principal): Racer => ({ attempt: { verb: 'approve', who, digest: 'none' } });
   return race(pair, pair === SAME_PERSON ? [vote('teammate'), vote('teammate')] : [vote('admin'), vote('teammate')], random, false);
 }
 

@@ -46,8 +46,8 @@ export interface Outcome {
 }
 
 /** Tampers, looks, and undoes it. Undefined where there was nothing of the kind to be done. */
-export async function instance(client: pg.Client, log: LoggedLog, deed: TamperResult): Promise<Outcome | undefined> {
-  const { seed, index, tampering, scale } = deed;
+export async function instance(client: pg.Client, log: LoggedLog, tamper: TamperResult): Promise<Outcome | undefined> {
+  const { seed, index, tampering, scale } = tamper;
   const start = new Random(`${seed} ${index} ${tampering.name}`, scale).below(log.organizations.length);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const random = new Random(`${seed} ${index} ${tampering.name} ${attempt}`, scale);
@@ -59,7 +59,7 @@ export async function instance(client: pg.Client, log: LoggedLog, deed: TamperRe
     try {
       await client.query('set local session_replication_role = replica');
       const mark = await done(tampering, place);
-      if (mark) return await looked(place, mark, deed).catch((error: unknown) =>
+      if (mark) return await looked(place, mark, tamper).catch((error: unknown) =>
         ({ view: 'whole' as const, file: 'not asked' as const, missed: `verifying it ended with ${String(error)}` }));
     } finally {
       await client.query('rollback');
@@ -68,9 +68,9 @@ export async function instance(client: pg.Client, log: LoggedLog, deed: TamperRe
   return undefined;
 }
 
-async function done({ deed, name }: Tampering, place: TamperTarget): Promise<Mark | undefined> {
+async function done({ tamper, name }: Tampering, place: TamperTarget): Promise<Mark | undefined> {
   try {
-    return await deed(place);
+    return await tamper(place);
   } catch (error) {
     // A constraint that stands in the way: then it cannot be done like this.
     if (/^(23|22)/.test(String((error as { code?: unknown }).code))) return undefined;

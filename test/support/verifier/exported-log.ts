@@ -3,7 +3,7 @@ import { verify, type Result } from '../../../verifier/verify.mjs';
 import { exportSourceOf, type MemoryFacts } from '../memory/memory-export.js';
 import { checkpoint } from '../memory/memory-log.js';
 import { INSTANCE, MADE_AT, SIGNER } from './export-maker.js';
-import { ORGANIZATIONS, VerifierWorld } from './verifier-world.js';
+import { ORGANIZATIONS, VerifierScenario } from './verifier-scenario.js';
 import { readLine, type ExportLine } from '../../../src/domain/audit/export/export-lines.js';
 import { signingKey } from '../../../src/domain/audit/notes/note.js';
 import type { ExportSource } from '../../../src/domain/audit/export/export-source.js';
@@ -38,7 +38,7 @@ export async function exported(source: ExportSource, selection: ExportSelection 
   return { text, result: await judged(text) };
 }
 
-export async function signed(made: VerifierWorld): Promise<ExportSource> {
+export async function signed(made: VerifierScenario): Promise<ExportSource> {
   await checkpoint(made.log, KEY);
   return exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes });
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { exportSourceOf, type MemoryFacts } from '../../../../test/support/memory/memory-export.js';
 import { checkpoint } from '../../../../test/support/memory/memory-log.js';
 import { MADE_AT } from '../../../../test/support/verifier/export-maker.js';
-import { type VerifierWorld, world } from '../../../../test/support/verifier/verifier-world.js';
+import { type VerifierScenario, scenario } from '../../../../test/support/verifier/verifier-scenario.js';
 import { agentChain } from '../entry/chain.js';
 import type { LineOf } from './export-lines.js';
 import type { ExportSource } from './export-source.js';
@@ -13,7 +13,8 @@ import {
 } from '../../../../test/support/verifier/exported-log.js';
 
 describe('a part of the log', () => {
-  const times = (made: VerifierWorld) => made.log.entries.filter((one) => one.organizationId === 'org_a').map(({ timestamp }) => timestamp);
+  const times = (made: VerifierScenario) =>
+    made.log.entries.filter((one) => one.organizationId === 'org_a').map(({ timestamp }) => timestamp);
 
   it('is any window of time', async () => {
     const made = erased();
@@ -29,7 +30,7 @@ describe('a part of the log', () => {
   });
 
   it('may be empty, or begin after everything', async () => {
-    const source = await signed(world());
+    const source = await signed(scenario());
     for (const window of [{ from: '2090-01-01T00:00:00.000Z' }, { to: '2000-01-01T00:00:00.000Z' }]) {
       const { text, result } = await exported(source, { ...ALL, ...window });
       sound(result);
@@ -38,7 +39,7 @@ describe('a part of the log', () => {
   });
 
   it('shows what is not under the checkpoint where it reaches to the end of the tree', async () => {
-    const made = world();
+    const made = scenario();
     await checkpoint(made.log, KEY);
     const all = times(made);
     made.call('org_a', 'agt_1', 60);
@@ -61,11 +62,11 @@ describe('a part of the log', () => {
   });
 
   it('is an agent in both organizations that it was in', async () => {
-    sound((await exported(await signed(world()), { organizations: ['org_a', 'org_b'], agentId: 'agt_1' })).result);
+    sound((await exported(await signed(scenario()), { organizations: ['org_a', 'org_b'], agentId: 'agt_1' })).result);
   });
 
   it('accounts for a blank whose erasure is not under the checkpoint', async () => {
-    const made = world();
+    const made = scenario();
     await checkpoint(made.log, KEY);
     const comment = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')[1]!;
     made.erase('org_a', made.blank(comment, '/metadata/comment'));
@@ -99,9 +100,10 @@ describe('a part of the log', () => {
 });
 
 describe('what was tampered with', () => {
-  const at = (made: VerifierWorld) => made.log.entries.findIndex((one) => one.chain === 'agt_2' && one.seq === 3);
+  const at = (made: VerifierScenario) =>
+    made.log.entries.findIndex((one) => one.chain === 'agt_2' && one.seq === 3);
 
-  it.each<[string, string, (made: VerifierWorld) => void]>([
+  it.each<[string, string, (made: VerifierScenario) => void]>([
     ['an edited entry', 'edited', (made) => {
       const entry = made.log.entries[at(made)]!;
       made.log.entries[at(made)] = { ...entry, payload: entry.payload.replace('rest', 'page') };
@@ -113,7 +115,7 @@ describe('what was tampered with', () => {
     }],
     ['a removed head', 'chain_removed', (made) => void (made.log.heads = made.log.heads.filter((one) => one.chain !== 'agt_2'))],
   ])('is found in the file: %s', async (_name, kind, tamper) => {
-    const made = world();
+    const made = scenario();
     const source = await signed(made);
     tamper(made);
     const { result } = await exported(source);
@@ -125,13 +127,13 @@ describe('what was tampered with', () => {
 describe("a person's export", () => {
   const SELECTION = { userId: 'usr_ada', organizations: ['org_a', 'org_b'], profile: { name: 'Ada' } };
 
-  function facts(made: VerifierWorld): MemoryFacts {
+  function facts(made: VerifierScenario): MemoryFacts {
     const own = made.log.entries.filter((one) => one.actorId === 'usr_ada');
     return { ...FACTS, subjects: own.map(({ id }) => ({ userId: 'usr_ada', entryId: id, pointer: '/origin/address' })) };
   }
 
   it('holds their entries, each proven, with their values and nobody else\'s', async () => {
-    const made = world(9);
+    const made = scenario(9);
     await checkpoint(made.log, KEY);
     made.call('org_a', 'agt_1', 70);
     const tally = { withheld: 0 };
@@ -148,7 +150,7 @@ describe("a person's export", () => {
   });
 
   it('needs no checkpoint, and no entry', async () => {
-    const made = world();
+    const made = scenario();
     const source = exportSourceOf(made.log, KEY, facts(made));
     const text = await textOf(personLines(source, { ...SELECTION, records: recordsOf() }, MADE_AT, { withheld: 0 }));
     sound(await judged(text), 'valid_unanchored');
@@ -161,7 +163,7 @@ describe("a person's export", () => {
       holder: 'hitl', part: { decided: Array.from({ length: 100 }, (_one, n) => ({ id: `request ${part}.${n}` })) },
     }));
     const rows = parts.flatMap(({ part }) => part.decided);
-    const source = await signed(world());
+    const source = await signed(scenario());
     const text = await textOf(personLines(source, { ...SELECTION, records: recordsOf(...parts) }, MADE_AT, { withheld: 0 }));
     expect(kindsOf(text, 'records').map((one) => (one as LineOf<'records'>).records['hitl'])).toEqual([
       { decided: rows.slice(0, 500) }, { decided: rows.slice(500, 1_000) }, { decided: rows.slice(1_000) },
@@ -176,7 +178,7 @@ describe("a person's export", () => {
 
 describe('the form for people', () => {
   it('has a row for each entry, no formulas, and a digest over all of it', async () => {
-    const made = world();
+    const made = scenario();
     made.add({
       chain: agentChain('org_a', 'agt_2'), agentId: 'agt_2', capability: '=1+1', type: 'execution.blocked',
       metadata: { executionId: 'exec_1', reason: 'because', input: {}, reasons: [] } as never,
@@ -191,15 +193,15 @@ describe('the form for people', () => {
   });
 });
 
-function erased(): VerifierWorld {
-  const made = world();
+function erased(): VerifierScenario {
+  const made = scenario();
   const comment = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')[1]!;
   made.erase('org_a', made.blank(comment, '/metadata/comment'));
   return made;
 }
 
-async function swept(): Promise<{ made: VerifierWorld; source: ExportSource; size: number }> {
-  const made = world();
+async function swept(): Promise<{ made: VerifierScenario; source: ExportSource; size: number }> {
+  const made = scenario();
   const size = 14;
   const cuts = made.sweep('org_a', size, { agt_1: 4, agt_2: 2, sys_org_a: 2 });
   made.call('org_a', 'agt_1', 50);

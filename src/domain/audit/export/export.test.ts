@@ -3,7 +3,7 @@ import type { Result } from '../../../../verifier/verify.mjs';
 import { exportSourceOf } from '../../../../test/support/memory/memory-export.js';
 import { checkpoint } from '../../../../test/support/memory/memory-log.js';
 import { INSTANCE, MADE_AT, noteOf, SIGNER } from '../../../../test/support/verifier/export-maker.js';
-import { ORGANIZATIONS, VerifierWorld, world } from '../../../../test/support/verifier/verifier-world.js';
+import { ORGANIZATIONS, VerifierScenario, scenario } from '../../../../test/support/verifier/verifier-scenario.js';
 import { inclusionProof } from '../tree/tree-proofs.js';
 import { hashText, leafHash } from '../tree/rfc6962.js';
 import type { ExportSource } from './export-source.js';
@@ -20,26 +20,26 @@ async function recalledBy(text: string, remembered: readonly string[]): Promise<
 
 describe('an export of the log', () => {
   it('is taken by the verifier: several organizations, transfers, all of it', async () => {
-    const made = world();
+    const made = scenario();
     const { result } = await exported(await signed(made));
     sound(result);
     expect(result).toMatchObject({ covers: 'log', counts: { entries: made.log.entries.length, chains: made.log.heads.length } });
   });
 
   it.each(['json', 'jsonl'] as const)('reads the same as %s', async (format) => {
-    const text = await textOf(logLines(await signed(world()), ALL, MADE_AT), format);
+    const text = await textOf(logLines(await signed(scenario()), ALL, MADE_AT), format);
     sound(await judged(text));
     if (format === 'json') expect(JSON.parse(text)).toHaveProperty('lines');
   });
 
   it('shows one organization without the others', async () => {
-    const { text, result } = await exported(await signed(world()), { organizations: ['org_b'] });
+    const { text, result } = await exported(await signed(scenario()), { organizations: ['org_b'] });
     sound(result);
     expect(text).not.toContain('"organizationId":"org_a"');
   });
 
   it('shows what is not under the checkpoint without a place: integrated since, and queued', async () => {
-    const made = world();
+    const made = scenario();
     await checkpoint(made.log, KEY);
     made.call('org_a', 'agt_1', 60);
     // Integrated without a signature: neither map nor platform tree know of it yet.
@@ -55,7 +55,7 @@ describe('an export of the log', () => {
   it.each<[string, (seq: number) => number | undefined]>([
     ['taken away', () => undefined], ['set back', (seq) => seq - 2],
   ])('shows no entry twice where a head was %s', async (_name, seqOf) => {
-    const made = world();
+    const made = scenario();
     const source = await signed(made);
     const at = made.log.heads.findIndex(({ chain, seq }) => chain.startsWith('agt_') && seq > 2);
     const [head] = made.log.heads.splice(at, 1);
@@ -67,14 +67,14 @@ describe('an export of the log', () => {
   });
 
   it('needs no checkpoint, and no entry', async () => {
-    const made = world();
+    const made = scenario();
     sound((await exported(exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes }))).result, 'valid_unanchored');
-    sound((await exported(exportSourceOf(new VerifierWorld().log, KEY, FACTS), { organizations: [] })).result, 'valid_unanchored');
-    sound((await exported(exportSourceOf(new VerifierWorld().log, KEY, FACTS))).result, 'valid_unanchored');
+    sound((await exported(exportSourceOf(new VerifierScenario().log, KEY, FACTS), { organizations: [] })).result, 'valid_unanchored');
+    sound((await exported(exportSourceOf(new VerifierScenario().log, KEY, FACTS))).result, 'valid_unanchored');
   });
 
   it('says what was erased, and by which entry', async () => {
-    const made = world();
+    const made = scenario();
     const comment = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')[1]!;
     made.erase('org_a', made.blank(comment, '/metadata/comment'));
     const { result } = await exported(await signed(made));
@@ -92,7 +92,7 @@ describe('an export of the log', () => {
   });
 
   it('shows a sweep that is not under the checkpoint yet', async () => {
-    const made = world();
+    const made = scenario();
     await checkpoint(made.log, KEY);
     made.sweep('org_a', 14, { agt_1: 4 });
     const { text, result } = await exported(exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes }));
@@ -101,7 +101,7 @@ describe('an export of the log', () => {
   });
 
   it('shows that its trees go on from an older checkpoint', async () => {
-    const made = world();
+    const made = scenario();
     const older = (await checkpoint(made.log, KEY)).map(({ note }) => note);
     const size = made.log.leaves.filter((one) => one.organizationId === 'org_a').length;
     made.call('org_a', 'agt_1', 60);
@@ -111,7 +111,7 @@ describe('an export of the log', () => {
     const states = (result: Result) => result.remembered.map(({ origin, state }) => `${origin.split('/')[1]} ${state}`).sort();
     expect(states(await judged(text, older))).toEqual(['org_a continued', 'platform continued']);
     expect(states(await judged(await textOf(logLines(source, selection, MADE_AT)), older))).toContain('org_a unproven');
-    const forked = world();
+    const forked = scenario();
     await checkpoint(forked.log, KEY);
     forked.call('org_a', 'agt_1', 61);
     const other = await textOf(logLines(await signed(forked), { ...selection, since: size }, MADE_AT));
@@ -119,7 +119,7 @@ describe('an export of the log', () => {
   });
 
   it("shows that the platform's tree goes on from any size, and another history of it does not: in a file of everything, too", async () => {
-    const made = world();
+    const made = scenario();
     const older = (await checkpoint(made.log, KEY)).map(({ note }) => note);
     made.call('org_a', 'agt_1', 60);
     const { size } = (await checkpoint(made.log, KEY)).find(({ organizationId }) => organizationId === 'platform')!;
@@ -140,7 +140,7 @@ describe('an export of the log', () => {
 
 describe('what a file does not show of what is remembered', () => {
   const grown = async () => {
-    const made = world();
+    const made = scenario();
     const older = (await checkpoint(made.log, KEY)).map(({ note }) => note);
     made.call('org_a', 'agt_1', 60);
     return { older, source: await signed(made) };
@@ -173,7 +173,7 @@ describe('what a file does not show of what is remembered', () => {
 
 describe('which organizations there are', () => {
   const withYoungest = async () => {
-    const made = world();
+    const made = scenario();
     await checkpoint(made.log, KEY);
     made.call('org_c', 'agt_9', 60);
     return { made, source: exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes }) };
@@ -190,7 +190,7 @@ describe('which organizations there are', () => {
   });
 
   it('shows so also under a map that is still empty', async () => {
-    const made = new VerifierWorld();
+    const made = new VerifierScenario();
     await checkpoint(made.log, KEY);
     made.call('org_a', 'agt_1', 1);
     const { text, result } = await exported(exportSourceOf(made.log, KEY, FACTS), { organizations: ['org_platform', 'org_a'], all: true });
@@ -225,8 +225,8 @@ describe('which organizations there are', () => {
   });
 });
 
-async function swept(): Promise<{ made: VerifierWorld; source: ExportSource; size: number }> {
-  const made = world();
+async function swept(): Promise<{ made: VerifierScenario; source: ExportSource; size: number }> {
+  const made = scenario();
   const size = 14;
   const cuts = made.sweep('org_a', size, { agt_1: 4, agt_2: 2, sys_org_a: 2 });
   made.call('org_a', 'agt_1', 50);

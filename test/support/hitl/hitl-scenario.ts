@@ -46,16 +46,16 @@ export interface Handle {
 }
 
 /** One walk's own part: its agents, and what it has made. */
-export class HitlWorld {
+export class HitlScenario {
   readonly handles: Handle[] = [];
   readonly stops = new Map<number, string>();
 
   private constructor(readonly house: TenantGroup, readonly agents: BuiltAgent[]) {}
 
   /** Two agents that may ask for everything, on these terms. */
-  static async open(house: TenantGroup, agents: Model['agents']): Promise<HitlWorld> {
+  static async open(house: TenantGroup, agents: Model['agents']): Promise<HitlScenario> {
     const ownerId = house.people.get('agentOwner')!.id;
-    return new HitlWorld(house, await Promise.all(agents.map(({ grants }) => made(() =>
+    return new HitlScenario(house, await Promise.all(agents.map(({ grants }) => made(() =>
       CAPABILITIES.reduce((agent, name) => agent.granted(name, grantBody(name, grants.get(name)!)), anAgent(house.server))
         .having({ ownerId, teamId: house.teamId }).create()))));
   }
