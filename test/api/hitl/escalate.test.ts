@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-// Each test has a house of its own: one lead, and two who decide at level 2.
+// Each test has an organization of its own: one lead, and two who decide at level 2.
 beforeEach(async () => {
   organizationId = await anOrganization(server);
   [owner, admin, lead, member] = await Promise.all(

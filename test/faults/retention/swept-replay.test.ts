@@ -115,7 +115,7 @@ describe('after a sweep', () => {
     const before = (await judged()).swept;
     (await root.patch(`/api/v1/users/${owner.id}`, { name: 'Owner' })).expect(200);
     const request = await asks(await mailer(scenario.organizationId, { quorum: { approvals: 2 } }));
-    (await decide(owner, request, 'approve', { breakGlass: true, note: 'the house is on fire' })).expect(200);
+    (await decide(owner, request, 'approve', { breakGlass: true, note: 'the plant is on fire' })).expect(200);
     // Their account was made after the sweep: all of it is known.
     expect(await judged()).toEqual({ breaks: [], swept: before });
   });

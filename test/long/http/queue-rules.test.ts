@@ -50,7 +50,7 @@ async function pairOf(scenario: Scenario, built: BuiltScenario, n: number, perso
      join agents a on a.organization_id = q.organization_id and a.id = q.agent_id
      left join team_members m on m.organization_id = a.organization_id and m.team_id = a.team_id and m.user_id = $2 where q.id = $1`,
     [built.requests[n]!.id, person.id]);
-  const acts = person.isActive && (person.home === built.here || (scenario.isHouse && person.role === 'owner'));
+  const acts = person.isActive && (person.home === built.here || (scenario.isTenantGroup && person.role === 'owner'));
   const agent = {
     ...(row!['owner_id'] ? { ownerId: row!['owner_id'] } : {}), ...(row!['team_now'] ? { teamId: row!['team_now'] } : {}),
     registeredBy: row!['registered_by'],

@@ -31,16 +31,16 @@ export const proof: Proof = {
     const receiver = await startReceiver();
     const server = await startServer({ env: { HITL_MAX_PENDING_PER_AGENT: String(MAX_PENDING) } });
     try {
-      const house = await aTenantGroup(server, receiver);
+      const group = await aTenantGroup(server, receiver);
       await recordPeople(server);
       let checked = 0;
       const walked = (met: Met) => {
         for (const label of met.labels) coverage[label] = (coverage[label] ?? 0) + 1;
         progress(++checked);
       };
-      let counterexample = await tour(house, walked);
+      let counterexample = await tour(group, walked);
       for (let round = 0; checked < count && counterexample === undefined; round++) {
-        counterexample = await someWalks(house, seed + round, () => checked >= count, walked);
+        counterexample = await someWalks(group, seed + round, () => checked >= count, walked);
       }
       counterexample ??= await wrongInLog(server);
       return { checked, coverage: sorted(coverage), ...(counterexample === undefined ? {} : { counterexample }) };
@@ -60,9 +60,9 @@ async function wrongInLog(server: TestServer): Promise<string | undefined> {
   return breaks.length === 0 ? undefined : `the log does not verify: ${JSON.stringify(breaks.slice(0, 5))}`;
 }
 
-async function tour(house: TenantGroup, walked: (met: Met) => void): Promise<string | undefined> {
+async function tour(group: TenantGroup, walked: (met: Met) => void): Promise<string | undefined> {
   const model = freshModel({ mode: 'propose', action: 'reject' });
-  const scenario = await HitlScenario.open(house, model.agents);
+  const scenario = await HitlScenario.open(group, model.agents);
   const walker = new Walker(model, scenario);
   try {
     for (const [i, command] of TOUR.entries()) {
@@ -96,7 +96,7 @@ class Step implements fc.AsyncCommand<Model, Walker> {
 }
 
 /** A few walks of one seed. One that breaks the claim is shortened as far as two minutes go. */
-async function someWalks(house: TenantGroup, seed: number, enough: () => boolean, walked: (met: Met) => void): Promise<string | undefined> {
+async function someWalks(group: TenantGroup, seed: number, enough: () => boolean, walked: (met: Met) => void): Promise<string | undefined> {
   let broken = false;
   const step = command.map((one) => new Step(one, (met) => {
     if (met.difference !== undefined) broken = true;
@@ -105,7 +105,7 @@ async function someWalks(house: TenantGroup, seed: number, enough: () => boolean
   const walks = fc.commands([step], { maxCommands: STEPS_AT_MOST, size: 'max' });
   const property = fc.asyncProperty(remindingTerms, walks, async (first, steps) => {
     const model = freshModel(first);
-    const scenario = await HitlScenario.open(house, model.agents);
+    const scenario = await HitlScenario.open(group, model.agents);
     try {
       await fc.asyncModelRun(() => ({ model, real: new Walker(model, scenario) }), steps);
       const difference = await scenario.differenceAtEnd(model);

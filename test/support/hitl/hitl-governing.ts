@@ -62,11 +62,11 @@ export async function govern(model: Model, scenario: HitlScenario, command: Rule
 }
 
 /** Of what they hold and are now. */
-async function renewToken(model: Model, { agents, root, house }: HitlScenario, nth: number): Promise<void> {
+async function renewToken(model: Model, { agents, root, group }: HitlScenario, nth: number): Promise<void> {
   const { grants } = model.agents[nth]!;
   model.agents[nth]!.inToken = new Set([...grants].flatMap(([capability, { held }]) => (held ? [capability] : [])));
   const token = (await root.post(`/api/v1/agents/${agents[nth]!.id}/token`)).expect(200).text('token');
-  agents[nth] = { ...agents[nth]!, token, client: asAgent(house.server, token) };
+  agents[nth] = { ...agents[nth]!, token, client: asAgent(group.server, token) };
 }
 
 /** Where an answer is not the one that the model gives. */

@@ -44,25 +44,25 @@ export interface Run {
 const CAPABILITY = 'crm.push';
 
 export async function aRaceAgent(
-  house: TenantGroup, servers: readonly TestServer[], action: TimeoutAction, quorum?: ModelQuorum,
+  group: TenantGroup, servers: readonly TestServer[], action: TimeoutAction, quorum?: ModelQuorum,
 ): Promise<RaceAgent> {
   const grant = {
     hitlMode: 'propose', hitlTimeoutAction: action, conditions: [{ when: 'input.danger == true', hitlMode: 'escalate' }],
     ...(quorum === undefined ? {} : { quorum: { approvals: quorum.approvals } }),
   };
-  const agent = await made(() => anAgent(house.server).granted(CAPABILITY, grant)
-    .having({ ownerId: house.people.get('agentOwner')!.id, teamId: house.teamId }).create());
+  const agent = await made(() => anAgent(group.server).granted(CAPABILITY, grant)
+    .having({ ownerId: group.people.get('agentOwner')!.id, teamId: group.teamId }).create());
   const callers = servers.map((server) => asRoot(server).with({ authorization: `Bearer ${agent.token}` }));
   return { agent, callers, action, ...(quorum === undefined ? {} : { quorum }) };
 }
 
 /** Makes a request, and sends both at once, each to its own server. */
-export async function run(house: TenantGroup, servers: readonly TestServer[], lane: RaceAgent, race: Race): Promise<Run> {
+export async function run(group: TenantGroup, servers: readonly TestServer[], lane: RaceAgent, race: Race): Promise<Run> {
   const asked = (await done(() => lane.callers[0]!.post('/api/v1/execute', { capability: CAPABILITY, input: { danger: race.danger } })))
     .expect(202);
   const id = asked.text('hitlRequestId');
   for (const voter of votersBefore(race)) {
-    const client = keyed(clientOf(house, servers[0]!, voter), `${id}-${voter}`);
+    const client = keyed(clientOf(group, servers[0]!, voter), `${id}-${voter}`);
     (await done(() => client.post(`/api/v1/hitl/${id}/approve`, {}))).expect(200);
   }
   const send = async (side: Racer, nth: number): Promise<Reply | undefined> => {
@@ -70,12 +70,12 @@ export async function run(house: TenantGroup, servers: readonly TestServer[], la
     await pause(Math.max(0, nth === 0 ? -race.stagger : race.stagger));
     if (side !== 'window') {
       const { who, verb } = side.attempt;
-      const caller = who === 'agent' ? lane.callers[race.swapped ? 1 - nth : nth]! : clientOf(house, server, who);
+      const caller = who === 'agent' ? lane.callers[race.swapped ? 1 - nth : nth]! : clientOf(group, server, who);
       const client = keyed(caller, `${id}-${nth}`);
       return done(() => client.post(`/api/v1/hitl/${id}/${verb}`, verb === 'escalate' ? { reason: 'a race' } : {},
         { query: verb === 'approve' ? { wait: 0 } : {} }));
     }
-    await house.server.sql(
+    await group.server.sql(
       `update hitl_requests set expires_at = clock_timestamp() where id = $1 and status in ('pending', 'escalated')`, [id]);
     (await done(() => asRoot(server).post('/api/v1/hitl/check-timeouts'))).expect(200);
     return undefined;
@@ -88,8 +88,8 @@ export async function run(house: TenantGroup, servers: readonly TestServer[], la
 /** What was turned away with an unknown commit is asked again under its key: its own first try is no other command. */
 const keyed = (client: Client, key: string): Client => client.with({ 'idempotency-key': key });
 
-function clientOf(house: TenantGroup, server: TestServer, who: Principal): Client {
-  const person = house.people.get(who)!;
+function clientOf(group: TenantGroup, server: TestServer, who: Principal): Client {
+  const person = group.people.get(who)!;
   return who === 'root' ? asRoot(server) : asRoot(server).with({ authorization: `Bearer ${person.key!}` });
 }
 
@@ -113,25 +113,25 @@ interface Stored {
 
 /** Waits until nothing of these is under way, and says for each who came first, or what fits no order of the two. */
 export async function checkRace(
-  house: TenantGroup, runs: readonly Run[], receipts: () => ReadonlyMap<string, number>,
+  group: TenantGroup, runs: readonly Run[], receipts: () => ReadonlyMap<string, number>,
 ): Promise<RaceResult[]> {
   const ids = runs.map(({ id }) => id);
-  await settled(house, ids);
-  const stored = await house.server.sql<Stored & { id: string }>(
+  await settled(group, ids);
+  const stored = await group.server.sql<Stored & { id: string }>(
     `select q.id, q.status, q.escalation_level as level, q.escalated_to as "to", q.decision_outcome as outcome, q.decision_by as by,
        q.decided_by as "decidedBy", q.decided_at as "decidedAt", x.status as execution
      from hitl_requests q join executions x on x.id = q.execution_id where q.id = any ($1)`, [ids]);
   const byId = new Map(stored.map((row) => [row.id, row]));
   const entries = new Map<string, AuditEntry[]>();
   for (const { agent } of new Set(runs.map(({ lane }) => lane))) {
-    const page = (await asRoot(house.server).get('/api/v1/audit', { query: { agentId: agent.id, limit: 500 } })).expect(200);
+    const page = (await asRoot(group.server).get('/api/v1/audit', { query: { agentId: agent.id, limit: 500 } })).expect(200);
     for (const entry of (page.list('entries') as AuditEntry[]).reverse()) {
       const of = String(entry.metadata['hitlId']);
       entries.set(of, [...(entries.get(of) ?? []), entry]);
     }
   }
   const received = receipts();
-  return runs.map((one) => verdictOn(house, one, byId.get(one.id)!, entries.get(one.id) ?? [], received.get(one.execution) ?? 0));
+  return runs.map((one) => verdictOn(group, one, byId.get(one.id)!, entries.get(one.id) ?? [], received.get(one.execution) ?? 0));
 }
 
 export interface RaceResult {
@@ -143,14 +143,14 @@ export interface RaceResult {
 
 type Atom = { readonly side: number; readonly what: 'click' | 'end' | 'sweep' };
 
-function verdictOn(house: TenantGroup, one: Run, row: Stored, entries: readonly AuditEntry[], receipts: number): RaceResult {
+function verdictOn(group: TenantGroup, one: Run, row: Stored, entries: readonly AuditEntry[], receipts: number): RaceResult {
   const { race: { pair, sides }, replies } = one;
   const answers = replies.map((reply) => (reply === undefined ? 'swept' : `${reply.status} ${codeOf(reply) ?? ''}`.trim()));
   const atoms = sides.map((side, nth): Atom[] =>
     (side === 'window' ? [{ side: nth, what: 'end' }, { side: nth, what: 'sweep' }] : [{ side: nth, what: 'click' }]));
   const misfits: string[] = [];
   for (const order of mergesOf(atoms[0]!, atoms[1]!)) {
-    const misfit = misfitOf(house, one, order, row, entries, receipts);
+    const misfit = misfitOf(group, one, order, row, entries, receipts);
     if (misfit === undefined) return { pair, answers, first: order[0]!.side === 0 ? 'the first' : 'the second' };
     misfits.push(`${order.map(({ side, what }) => `${what} of ${side}`).join(', ')}: ${misfit}`);
   }
@@ -160,7 +160,7 @@ function verdictOn(house: TenantGroup, one: Run, row: Stored, entries: readonly 
 }
 
 /** Plays one order of events on the model: where its outcome is not what happened. */
-function misfitOf(house: TenantGroup, { race, lane, replies }: Run, order: readonly Atom[], row: Stored, entries: readonly AuditEntry[],
+function misfitOf(group: TenantGroup, { race, lane, replies }: Run, order: readonly Atom[], row: Stored, entries: readonly AuditEntry[],
   receipts: number): string | undefined {
   const { model, request } = fresh(lane, race);
   for (const voter of votersBefore(race)) decide(model, request, { verb: 'approve', who: voter, digest: 'none' });
@@ -175,7 +175,7 @@ function misfitOf(house: TenantGroup, { race, lane, replies }: Run, order: reado
   }
   sweep(model, request);
   const idOf = (who: string | null) =>
-    (who === null || who === 'system' ? who : who === 'agent' ? lane.agent.id : house.people.get(who as Principal)!.id);
+    (who === null || who === 'system' ? who : who === 'agent' ? lane.agent.id : group.people.get(who as Principal)!.id);
   const { status, level, escalatedTo, decision, decidedBy, execution } = request;
   const wanted = [status, level, idOf(escalatedTo), decision?.outcome ?? null, decision?.by ?? null, idOf(decidedBy), execution];
   return unequal('what is stored', wanted, [row.status, row.level, row.to, row.outcome, row.by, row.decidedBy, row.execution])

@@ -169,16 +169,16 @@ export class Walker {
 
   /** As if a reminder's time had come, the window's end moved along. */
   private async remind(nth: number, due: 'next' | 'all'): Promise<Met> {
-    const { house, handles } = this.scenario;
+    const { group, handles } = this.scenario;
     const { id } = handles[nth]!;
     const request = this.model.requests[nth]!;
     const minutes = request.remindersLeft.map(({ minutesBefore }) => minutesBefore);
-    await house.server.sql(
+    await group.server.sql(
       `update hitl_requests set expires_at = clock_timestamp() + make_interval(mins => $2),
          remind_at = clock_timestamp() - interval '1 second' where id = $1`,
       [id, due === 'all' ? Math.min(...minutes) : Math.max(...minutes)]);
     await until(`request ${id} was not reminded`, async () =>
-      (await house.server.sql('select 1 from hitl_requests where id = $1 and remind_at <= clock_timestamp()', [id])).length === 0);
+      (await group.server.sql('select 1 from hitl_requests where id = $1 and remind_at <= clock_timestamp()', [id])).length === 0);
     const moved = remind(request, due);
     return { labels: [`remind ${due}: ${moved ? 'escalated' : 'told'}`], difference: await this.compare(nth) };
   }
@@ -246,17 +246,17 @@ export class Walker {
   }
 
   private async endWindow(nth: number): Promise<void> {
-    const { house, handles } = this.scenario;
-    await house.server.sql(`update hitl_requests set expires_at = clock_timestamp() where id = $1`, [handles[nth]!.id]);
+    const { group, handles } = this.scenario;
+    await group.server.sql(`update hitl_requests set expires_at = clock_timestamp() where id = $1`, [handles[nth]!.id]);
   }
 
   /** Until the sweep has been by; with `closed`, until it has come to an end. */
   private async settled(nth: number, closed = false): Promise<void> {
-    const { root, handles, house } = this.scenario;
+    const { root, handles, group } = this.scenario;
     const due = closed ? 'true' : 'expires_at <= clock_timestamp()';
     await until(`request ${handles[nth]!.id} was not swept`, async () => {
       (await root.post('/api/v1/hitl/check-timeouts')).expect(200);
-      const rows = await house.server.sql(
+      const rows = await group.server.sql(
         `select 1 from hitl_requests where id = $1 and status in ('pending', 'escalated') and ${due}`, [handles[nth]!.id]);
       return rows.length === 0;
     });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { newId } from '../../../src/domain/ids.js';
 import type { TestServer } from '../servers/server.js';
 
-// Houses of people, teams, agents and open requests as nobody would set them up by hand: for the rules of who may decide what,
+// Tenant groups of people, teams, agents and open requests as nobody would set them up by hand: for the rules of who may decide what,
 // which stand in TypeScript for one decision and in SQL for queues.
 
 /** When something came to be, as seen from when the requests were made. */
@@ -48,7 +48,7 @@ const request = fc.record({
 });
 
 export const scenarios = fc.record({
-  isHouse: fc.boolean(),
+  isTenantGroup: fc.boolean(),
   isStrict: rarely,
   people: fc.array(person, { minLength: PEOPLE, maxLength: PEOPLE }),
   teams: fc.tuple(team, team),
@@ -82,7 +82,7 @@ export async function buildScenario(
   const asked = new Date(Date.now() - 40 * 60_000);
   const at = (when: Age) => new Date(asked.getTime() + MINUTES[when] * 60_000);
   const [here, elsewhere] = [newId('org'), newId('org')] as [string, string];
-  const tenant = scenario.isHouse ? newId('ten') : null;
+  const tenant = scenario.isTenantGroup ? newId('ten') : null;
   const teams = scenario.teams.map(() => newId('team'));
   const agents = scenario.agents.map(() => newId('agt'));
   const people = scenario.people.map(({ isElsewhere, role, ended }) => ({
@@ -94,7 +94,7 @@ export async function buildScenario(
     server.sql(`insert into ${table} select r.* from json_populate_recordset(null::${table}, $1) r`, [JSON.stringify(rows)]);
 
   await insert('organizations', [here, elsewhere].map((id) => ({
-    id, name: 'a house', tenant_id: tenant, revision: 0, created_at: asked, updated_at: asked,
+    id, name: 'an organization', tenant_id: tenant, revision: 0, created_at: asked, updated_at: asked,
     separation_of_duties: scenario.isStrict ? 'strict' : 'standard',
   })));
   const taken = new Set<string>();

@@ -122,7 +122,7 @@ async function severalPeople(server: TestServer, { ask, admin, lead, owner, memb
   (await vote(lead, many)).expect(200);
   (await decide(admin, many, 'approve')).expect(200);
   const alone = await ask('data.write', { row: 2 });
-  (await decide(owner, alone, 'approve', { breakGlass: true, note: 'the house is on fire' })).expect(200);
+  (await decide(owner, alone, 'approve', { breakGlass: true, note: 'the plant is on fire' })).expect(200);
   // Edited and approved along; edited where several have to look, who then vote anew.
   (await decide(member, await ask('email.send', { to: 'eve' }), 'approve', { editedInput: { to: 'fay' } })).expect(200);
   const edited = await ask('data.write', { row: 3 });
