@@ -31,10 +31,10 @@ describe('breaking the glass', () => {
     try {
       const reply = await approved(owner, request, { [name]: true, comment: REASON });
       expect(reply.at('request')).toMatchObject({ breakGlass: true, comment: REASON });
-      const told = await server.sql<{ payload: object }>(
+      const notified = await server.sql<{ payload: object }>(
         `select payload from outbox where organization_id = $1 and payload->>'event' = 'hitl.request.approved'`, [organizationId]);
       const loud = { priority: 'high', breakGlass: true };
-      expect(told).toEqual([{ payload: { event: 'hitl.request.approved', hitlRequestId: request.id, ...loud } }]);
+      expect(notified).toEqual([{ payload: { event: 'hitl.request.approved', hitlRequestId: request.id, ...loud } }]);
     } finally {
       await resumeOutbox(server);
     }

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '../../../src/domain/ids.js';
-import { as, asRoot, type Reply } from '../../support/http/actors.js';
+import { asRoot, type Reply } from '../../support/http/actors.js';
 import type { ClaimsOfUser } from '../../support/sign-in/oidc-provider.js';
 import { anOrganization, aPerson } from '../../support/builders/people.js';
 import { aBrowserOf, signIn } from '../../support/sign-in/provider-login.js';

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '../../../src/domain/ids.js';
-import { anonymous, as, asRoot, type Client } from '../../support/http/actors.js';
+import { anonymous, asRoot, type Client } from '../../support/http/actors.js';
 import { eventually } from '../../support/running/eventually.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../../support/builders/people.js';
 import { aBrowserOf, cookieOf, sessionsOf, signIn } from '../../support/sign-in/provider-login.js';
@@ -86,8 +86,8 @@ describe('claims', () => {
     (await changes(await asProvider(server, provider, admin))).expect(403, 'FORBIDDEN');
     (await changes(await asProvider(server, provider, admin, { role: 'admin', iat: seconds() - 600 }))).expect(403, 'FORBIDDEN');
     (await changes(await asProvider(server, provider, admin, { role: 'admin', iat: seconds() + 2 }))).expect(201);
-    const told = await entriesOf(server, 'auth.claims_changed', organizationId);
-    expect(told.filter(({ metadata }) => metadata.userId === admin.id).map(({ actorId, metadata }) => [actorId, metadata.role]).sort())
+    const recorded = await entriesOf(server, 'auth.claims_changed', organizationId);
+    expect(recorded.filter(({ metadata }) => metadata.userId === admin.id).map(({ actorId, metadata }) => [actorId, metadata.role]).sort())
       .toEqual([['system', 'admin'], ['system', 'owner'], ['system', 'viewer']]);
   });
 

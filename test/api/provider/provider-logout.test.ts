@@ -40,8 +40,8 @@ describe('who signs out here', () => {
     const browser = await signedIn('ada');
     await scenario.provider.forgetCounts();
     const cookie = cookieOf(browser);
-    const browser = anonymous(scenario.server).with({ cookie, origin: originOf(scenario.server) });
-    const out = (await browser.post('/api/v1/auth/logout')).expect(200);
+    const onPage = anonymous(scenario.server).with({ cookie, origin: originOf(scenario.server) });
+    const out = (await onPage.post('/api/v1/auth/logout')).expect(200);
     const url = new URL(out.text('endSessionUrl'));
     expect([url.origin, url.searchParams.get('post_logout_redirect_uri')]).toEqual([
       scenario.provider.issuer, `${originOf(scenario.server)}/sign-in`,

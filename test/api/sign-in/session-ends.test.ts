@@ -4,7 +4,7 @@ import { eventually } from '../../support/running/eventually.js';
 import { aPerson, anOrganization, type BuiltPerson } from '../../support/builders/people.js';
 import { entriesOfSessions } from '../../support/sign-in/sessions.js';
 import { asSession, type BuiltSession } from '../../support/builders/tenants.js';
-import { startSessions, ME, SESSIONS, LOGOUT, server, organizationId, told, rowOf, gone } from '../../support/sign-in/made-sessions.js';
+import { startSessions, ME, SESSIONS, LOGOUT, server, recorded, rowOf, gone } from '../../support/sign-in/made-sessions.js';
 
 startSessions();
 
@@ -44,7 +44,7 @@ describe('signing out', () => {
     expect(answer.headers.get('set-cookie')).toMatch(/^countersign=; Path=\/; Max-Age=0;/);
     await gone(client, /it has ended/);
     (await other.client.get(ME)).expect(200);
-    expect(await told(id)).toEqual([
+    expect(await recorded(id)).toEqual([
       { event: 'auth.logout', actor: person.id, metadata: { sessionId: id, userId: person.id, reason: 'asked' } },
     ]);
   });
@@ -54,7 +54,7 @@ describe('signing out', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => client.post(LOGOUT)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 401]));
-    expect(await told(id)).toHaveLength(1);
+    expect(await recorded(id)).toHaveLength(1);
   });
 });
 
@@ -96,7 +96,7 @@ describe('one\'s sessions', () => {
     expect(ended.headers.get('set-cookie')).toBeNull();
     await gone(there.client, /it has ended/);
     (await here.client.delete(`${SESSIONS}/${there.id}`)).expect(404);
-    expect(await told(there.id)).toMatchObject([{ actor: person.id, metadata: { reason: 'revoked' } }]);
+    expect(await recorded(there.id)).toMatchObject([{ actor: person.id, metadata: { reason: 'revoked' } }]);
     const own = (await here.client.delete(`${SESSIONS}/${here.id}`)).expect(204);
     expect(own.headers.get('set-cookie')).toMatch(/^countersign=;/);
     await gone(here.client, /it has ended/);
@@ -115,7 +115,7 @@ describe('with an account', () => {
     await change(person.id);
     for (const { client, id } of sessions) {
       await gone(client, why);
-      expect(await told(id)).toMatchObject([{ event: 'auth.logout', actor: 'root', metadata: { reason, userId: person.id } }]);
+      expect(await recorded(id)).toMatchObject([{ event: 'auth.logout', actor: 'root', metadata: { reason, userId: person.id } }]);
     }
     (await another.client.get(ME)).expect(200);
   });

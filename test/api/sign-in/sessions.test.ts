@@ -4,7 +4,7 @@ import { eventually } from '../../support/running/eventually.js';
 import { aPerson } from '../../support/builders/people.js';
 import { asSession, aTenant, originOf } from '../../support/builders/tenants.js';
 import {
-  startSessions, ME, SESSIONS, LOGOUT, server, maker, organizationId, told, rowOf, gone,
+  startSessions, ME, SESSIONS, LOGOUT, server, maker, organizationId, recorded, rowOf, gone,
 } from '../../support/sign-in/made-sessions.js';
 
 startSessions();
@@ -95,7 +95,7 @@ describe('beginning', () => {
     const { idle_until: idle, expires_at: end, last_used_at: used, token_hash: hash } = await rowOf(id);
     expect([+idle - +used, +end - +used]).toEqual([8 * 3_600_000, 7 * 86_400_000]);
     expect(cookie).not.toContain(hash);
-    expect(await told(id)).toEqual([{ event: 'auth.login', actor: person.id, metadata: { sessionId: id, method: 'password' } }]);
+    expect(await recorded(id)).toEqual([{ event: 'auth.login', actor: person.id, metadata: { sessionId: id, method: 'password' } }]);
   });
 
   test('by a provider keeps its tokens sealed, and only as long as the session is open', async () => {
@@ -106,11 +106,11 @@ describe('beginning', () => {
     const row = await rowOf(id);
     expect(JSON.stringify(row)).not.toMatch(/sid-of-theirs/);
     expect(row.provider_tokens!.toString('latin1')).not.toMatch(/of-the-provider/);
-    expect(await told(id)).toMatchObject([{ metadata: { method: 'provider', issuer } }]);
+    expect(await recorded(id)).toMatchObject([{ metadata: { method: 'provider', issuer } }]);
     expect(await maker.end({ organizationId, id }, 'provider', 'system')).toBe(1);
     expect(await maker.end({ organizationId, id }, 'provider', 'system')).toBe(0);
     expect(await rowOf(id)).toMatchObject({ provider_tokens: null, end_reason: 'provider' });
-    expect(await told(id)).toMatchObject([
+    expect(await recorded(id)).toMatchObject([
       {}, { event: 'auth.logout', actor: 'system', metadata: { reason: 'provider', userId: person.id } },
     ]);
   });

@@ -70,12 +70,12 @@ async function change(file: string, edit: (text: string) => string): Promise<voi
 const changed = (file: string, edit: (text: string) => string) => (one: string) => change(join(one, file), edit);
 
 /** By a command that opens a database: the archives of its log in this folder. */
-const told = (folder: string) => verifiedWithArchives(server.database, folder, '--integrity');
+const reported = (folder: string) => verifiedWithArchives(server.database, folder, '--integrity');
 const altered = (detail: RegExp) => expect.objectContaining({ kind: 'archive_altered', detail: expect.stringMatching(detail) });
 
 describe('archives with the database that they were taken from', () => {
   test('are as they were archived, but for what was erased', async () => {
-    const { verdict, archives, breaks } = await told(root);
+    const { verdict, archives, breaks } = await reported(root);
     expect([verdict, breaks]).toEqual(['valid', []]);
     expect(archives!.checked).toBeGreaterThanOrEqual(sweeps.length);
   });
@@ -90,7 +90,7 @@ describe('archives with the database that they were taken from', () => {
   ])('%s', async (_name, edit, detail) => {
     const folder = await copy();
     await edit(await holding(folder, 'someone'));
-    const { verdict, breaks } = await told(folder);
+    const { verdict, breaks } = await reported(folder);
     expect([verdict, breaks]).toEqual(['tampered', expect.arrayContaining([altered(detail)])]);
   });
 });

@@ -82,8 +82,8 @@ test('whatever an owner decides in another organization is right to everybody wh
   await approves(owner, await asked(group, { hitlMode: 'escalate' }));
 
   expect(await broken()).toEqual([]);
-  const told = await countersign(['audit', 'verify', '--database-url', server.database.url, '--no-remember']);
-  expect([told.code, told.stdout]).toEqual([0, expect.stringContaining('decided anew, all right')]);
+  const reported = await countersign(['audit', 'verify', '--database-url', server.database.url, '--no-remember']);
+  expect([reported.code, reported.stdout]).toEqual([0, expect.stringContaining('decided anew, all right')]);
   expect(await seenBy('owner', first)).toEqual(NOTHING);
   expect(await seenBy('admin', second)).toEqual(NOTHING);
   expect(await seenBy('admin', second, `?agent_id=${plain.agent.id}`)).toEqual(NOTHING);

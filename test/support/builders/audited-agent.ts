@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { as, asRoot, type Client } from '../http/actors.js';
+import { asRoot, type Client } from '../http/actors.js';
 import { auditOf, type AuditEntry } from '../log/entries.js';
 import { anAgent, type BuiltAgent } from './agents.js';
 import { defineCapability, pauseOutbox, resumeOutbox, executionBecomes } from './gate.js';

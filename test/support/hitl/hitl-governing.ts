@@ -73,6 +73,6 @@ async function renewToken(model: Model, { agents, root, group }: HitlScenario, n
 export function differs(what: string, { status, code, action }: Answer, reply: Reply): string | undefined {
   const { body } = reply as Reply<{ code?: string; action?: string } | undefined>;
   const wanted = { status, code: code ?? null, action: action ?? null };
-  const told = { status: reply.status, code: body?.code ?? null, action: body?.action ?? null };
-  return unequal(`the answer to ${what}`, wanted, told);
+  const reported = { status: reply.status, code: body?.code ?? null, action: body?.action ?? null };
+  return unequal(`the answer to ${what}`, wanted, reported);
 }

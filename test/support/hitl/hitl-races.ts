@@ -192,12 +192,12 @@ function sweep(model: Model, request: ModelRequest): void {
 function answerMisfit({ status, code }: Answer, reply: Reply, { id, ...row }: Stored): string | undefined {
   const misfit = unequal('an answer', [status, code ?? null], [reply.status, codeOf(reply) ?? null]);
   if (misfit !== undefined || (code !== 'HITL_ALREADY_DECIDED' && code !== 'HITL_EXPIRED')) return misfit;
-  const told = reply.at('request') as { status: string };
-  const unswept = code === 'HITL_EXPIRED' && (told.status === 'pending' || told.status === 'escalated');
+  const reported = reply.at('request') as { status: string };
+  const unswept = code === 'HITL_EXPIRED' && (reported.status === 'pending' || reported.status === 'escalated');
   const wanted = unswept
-    ? { id, status: told.status, decidedBy: null, decidedAt: null }
+    ? { id, status: reported.status, decidedBy: null, decidedAt: null }
     : { id, status: row.status, decidedBy: row.decidedBy, decidedAt: row.decidedAt?.toISOString() ?? null };
-  return unequal('the state in the refusal', wanted, told);
+  return unequal('the state in the refusal', wanted, reported);
 }
 
 function fresh({ action, quorum }: RaceAgent, { danger }: Race): { model: Model; request: ModelRequest } {

@@ -89,7 +89,7 @@ export class HitlScenario {
     const [execution] = await this.group.server.sql<{ said: string }>(
       `select trim(x.status || ' ' || coalesce(x.reason, '')) as said from executions x join hitl_requests q on q.execution_id = x.id
        where q.id = $1`, [this.handles[nth]!.id]);
-    const told = {
+    const recorded = {
       status: seen.status,
       level: seen['escalation_level'],
       escalatedTo: seen['escalated_to'],
@@ -107,7 +107,7 @@ export class HitlScenario {
       execution: `${request.execution} ${request.reason ?? ''}`.trim(),
       votes: request.votes.map((who) => this.idOf(who, request.agent)).sort(),
     };
-    return unequal(`request ${nth}`, wanted, told);
+    return unequal(`request ${nth}`, wanted, recorded);
   }
 
   /** At the end of a walk: every request's entries in their order, and the count of open ones at the agent's head. */
@@ -120,9 +120,9 @@ export class HitlScenario {
       const entries = await auditOf(this.group.server, id);
       for (const [i, request] of model.requests.entries()) {
         if (request.agent !== nth) continue;
-        const told = entries.filter(({ metadata }) => metadata['hitlId'] === this.handles[i]!.id).map(({ event, actorId }) =>
+        const recorded = entries.filter(({ metadata }) => metadata['hitlId'] === this.handles[i]!.id).map(({ event, actorId }) =>
           event.startsWith('hitl.') ? `${event} by ${actorId}` : event);
-        const found = unequal(`entries of request ${i}`, this.entriesOf(request), told) ?? endsOnce(request, i, told);
+        const found = unequal(`entries of request ${i}`, this.entriesOf(request), recorded) ?? endsOnce(request, i, recorded);
         if (found !== undefined) return found;
       }
       const [head] = await this.group.server.sql<{ open: number }>(
@@ -166,16 +166,16 @@ export function grantBody(capability: string, { mode, action, quorum, reminders 
 const ENDS = ['hitl.approved', 'hitl.rejected', 'hitl.cancelled', 'hitl.timed_out'];
 
 /** Said again of the log alone: one end for what is ended, none for what is open. A timeout may approve or escalate besides. */
-function endsOnce({ status }: ModelRequest, nth: number, told: readonly string[]): string | undefined {
-  const events = told.map((line) => line.split(' ')[0]!);
+function endsOnce({ status }: ModelRequest, nth: number, recorded: readonly string[]): string | undefined {
+  const events = recorded.map((line) => line.split(' ')[0]!);
   const ends = events.filter((event, i) =>
     ENDS.includes(event) && !(event === 'hitl.timed_out' && ['hitl.approved', 'hitl.escalated'].includes(events[i + 1] ?? '')));
   const wanted = status === 'pending' || status === 'escalated' ? 0 : 1;
   return ends.length === wanted ? undefined : `request ${nth} is ${status} and its log has the ends ${ends.join(', ') || 'none'}`;
 }
 
-export function unequal(what: string, wanted: unknown, told: unknown): string | undefined {
-  const [one, other] = [JSON.stringify(wanted), JSON.stringify(told)];
+export function unequal(what: string, wanted: unknown, recorded: unknown): string | undefined {
+  const [one, other] = [JSON.stringify(wanted), JSON.stringify(recorded)];
   return one === other ? undefined : `${what}: the model says ${one}, the server ${other}`;
 }
 

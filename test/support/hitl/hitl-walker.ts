@@ -129,7 +129,7 @@ export class Walker {
     await this.endWindow(nth);
     const reply = await this.call(call);
     await this.settled(nth);
-    const told: string[] = [];
+    const recorded: string[] = [];
     for (const order of ['before the sweep', 'after the sweep'] as const) {
       const scenario = structuredClone(request);
       scenario.over = true;
@@ -138,9 +138,9 @@ export class Walker {
       if (isOpen(scenario) && scenario.over) timeOut(this.model, scenario, 'window', 'system');
       const difference = differs(attempt.verb, expected, reply) ?? (await this.differenceOf(nth, scenario));
       if (difference === undefined) return { labels: [`click late, ${order}`, labelOf(attempt, expected)] };
-      told.push(`${order}: ${difference}`);
+      recorded.push(`${order}: ${difference}`);
     }
-    return { labels: [], difference: `a late click fits no order: ${told.join('; ')}` };
+    return { labels: [], difference: `a late click fits no order: ${recorded.join('; ')}` };
   }
 
   private async sweep(nth: number): Promise<Met> {
@@ -200,12 +200,12 @@ export class Walker {
     const reply = await this.scenario.client(who, agent).post('/api/v1/hitl/batch', { items: sent, decision, note: 'many' });
     const difference = differs('batch', barred ?? OK, reply);
     if (barred !== undefined || difference !== undefined) return { labels: [`batch: ${barred?.code ?? 'answered'}`], difference };
-    const told = (reply.list('results') as BatchResult[]).map(({ id, status, error }) => [id, status, error?.code ?? null]);
+    const recorded = (reply.list('results') as BatchResult[]).map(({ id, status, error }) => [id, status, error?.code ?? null]);
     const expected = wanted.map((item) => {
       const { status, code } = answers.get(keyOf(item))!;
       return [this.scenario.handles[item.nth]!.id, status, code ?? null];
     });
-    let found = unequal('the results of a batch', expected, told);
+    let found = unequal('the results of a batch', expected, recorded);
     for (const nth of new Set(wanted.map((item) => item.nth))) found ??= await this.compare(nth);
     return { labels: [...answers.values()].map(({ code }) => `batch ${decision}: ${code ?? 'done'}`), difference: found };
   }

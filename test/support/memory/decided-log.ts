@@ -91,8 +91,8 @@ export async function recordedInFull(server: TestServer, story: DecidedLog): Pro
   const { agent, ask, admin, lead, member, owner } = story;
   const run = (capability: string, input: object = {}) => agent.client.post('/api/v1/execute', { capability, input });
   const searched = (await run('web.search', { q: 'steel' })).expect(200);
-  const told = { outcome: 'success', output: { sent: true }, durationMs: 5 };
-  (await agent.client.post(`/api/v1/executions/${searched.text('executionId')}/report`, told)).expect(200);
+  const recorded = { outcome: 'success', output: { sent: true }, durationMs: 5 };
+  (await agent.client.post(`/api/v1/executions/${searched.text('executionId')}/report`, recorded)).expect(200);
   (await run('calendar.write')).expect(200);
   expectBlocked(await run('file.delete'));
   (await run('file.read')).expect(403);

@@ -11,7 +11,7 @@ export let server: TestServer;
 export let maker: SessionMaker;
 export let organizationId: string;
 
-export const told = async (id: string) => (await entriesOfSessions(server, organizationId)).get(id);
+export const recorded = async (id: string) => (await entriesOfSessions(server, organizationId)).get(id);
 
 export interface SessionRow {
   readonly last_used_at: Date;

@@ -92,10 +92,10 @@ async function looked(place: TamperTarget, mark: Mark, { index, tampering, stand
   if (view === 'agent' && found.chains === 0) found = await (look = of({}))(mark.anchors ?? log.anchors);
   const where = `${view} of ${organizationId} (${mark.at[0] ?? ''})`;
   const fits = found.breaks.some((one) => mark.at.includes(one.chain) && tampering.kinds.includes(one.kind));
-  if (!fits) return { view, file: 'not asked', missed: `${where}: ${told(found)}` };
+  if (!fits) return { view, file: 'not asked', missed: `${where}: ${reported(found)}` };
   if (tampering.perfect) {
     const unanchored = await look([]);
-    if (unanchored.breaksFound > 0) return { view, file: 'not asked', missed: `${where}: no perfect forgery: ${told(unanchored)}` };
+    if (unanchored.breaksFound > 0) return { view, file: 'not asked', missed: `${where}: no perfect forgery: ${reported(unanchored)}` };
   }
   if (tampering.unseen !== undefined) return { view, file: standAlone ? 'unseen' : 'not asked' };
   if (!standAlone && !keep) return { view, file: 'not asked' };
@@ -107,10 +107,10 @@ async function looked(place: TamperTarget, mark: Mark, { index, tampering, stand
   if (!standAlone) return { view, file: 'not asked' };
   const verdict = typeof texts === 'string' ? texts : (await verify(texts, { keys: [log.verifierKeys.at(-1)!] })).verdict;
   if (verdict === 'tampered' || verdict.startsWith('RangeError')) return { view, file: 'found' };
-  return { view, file: 'not asked', missed: `${where}: the file of it is ${verdict}; the engine says ${told(found)}` };
+  return { view, file: 'not asked', missed: `${where}: the file of it is ${verdict}; the engine says ${reported(found)}` };
 }
 
-const told = ({ breaks, breaksFound }: Pick<LogFound, 'breaks' | 'breaksFound'>) =>
+const reported = ({ breaks, breaksFound }: Pick<LogFound, 'breaks' | 'breaksFound'>) =>
   `${breaksFound} breaks ${JSON.stringify(breaks.slice(0, 4))}`;
 
 /** The engine over a connection as it stands. */
@@ -175,6 +175,6 @@ export async function falseAlarm(client: pg.Client, log: LoggedLog, how: Thoroug
   return undefined;
 }
 
-const alarm = (found: LogFound) => (found.breaksFound === 0 ? undefined : told(found));
+const alarm = (found: LogFound) => (found.breaksFound === 0 ? undefined : reported(found));
 const inFile = ({ verdict, breaks }: { verdict: string; breaks: readonly { detail: string }[] }) =>
   (verdict === 'valid' ? undefined : `${verdict} ${JSON.stringify(breaks.slice(0, 3))}`);

@@ -49,6 +49,6 @@ export function sound(result: Result, verdict: Result['verdict'] = 'valid'): voi
 }
 
 /** What is found in a file. */
-export async function toldOf(text: string, remembered: readonly string[] = []): Promise<string[]> {
+export async function foundIn(text: string, remembered: readonly string[] = []): Promise<string[]> {
   return (await judged(text, remembered)).breaks.map(({ kind, chain }) => `${kind} ${chain}`).sort();
 }

@@ -163,12 +163,12 @@ export function verifierCases(): VerifierCase[] {
   bad('sweep-with-the-signature-of-an-earlier-one', ['deleted'], (lines) => lines.map((one) =>
     isOrder(one) ? { ...one, note: noteOf(real.get('agt_2')!.text, [SIGNER]) } : one),
   { cuts: new Map([...real, ...forged]) }, before.log);
-  const told = swept();
-  const sweepEntry = told.log.entries.find(({ event }) => event === 'admin.audit_retention_sweep')!;
-  const retold = told.made.record('org_a', sweepEntry.event, (JSON.parse(sweepEntry.payload) as { metadata: JsonObject }).metadata);
+  const reported = swept();
+  const sweepEntry = reported.log.entries.find(({ event }) => event === 'admin.audit_retention_sweep')!;
+  const retold = reported.made.record('org_a', sweepEntry.event, (JSON.parse(sweepEntry.payload) as { metadata: JsonObject }).metadata);
   bad('sweep-told-of-by-a-copy-with-its-signature', ['deleted'], (lines) => lines, {
-    cuts: new Map([...told.cuts].map(([chain, cut]) => [chain, { ...cut, sweepEntryId: retold.id }])),
-  }, told.log);
+    cuts: new Map([...reported.cuts].map(([chain, cut]) => [chain, { ...cut, sweepEntryId: retold.id }])),
+  }, reported.log);
   const twice = scenario();
   const both = new Map([...twice.sweep('org_a', 14, { agt_1: 4, sys_org_a: 2 }), ...twice.sweep('org_a', 5, { agt_2: 4 })]);
   bad('swept-beyond-an-older-checkpoint', ['deleted'], (lines) => lines, { cuts: both }, twice.log);

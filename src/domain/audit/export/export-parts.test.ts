@@ -9,7 +9,7 @@ import type { ExportSource } from './export-source.js';
 import { logLines } from './log-lines.js';
 import { personLines } from './person-lines.js';
 import {
-  KEY, FACTS, ALL, textOf, recordsOf, linesOf, judged, kindsOf, exported, signed, sound, toldOf,
+  KEY, FACTS, ALL, textOf, recordsOf, linesOf, judged, kindsOf, exported, signed, sound, foundIn,
 } from '../../../../test/support/verifier/exported-log.js';
 
 describe('a part of the log', () => {
@@ -168,7 +168,7 @@ describe("a person's export", () => {
     expect(kindsOf(text, 'records').map((one) => (one as LineOf<'records'>).records['hitl'])).toEqual([
       { decided: rows.slice(0, 500) }, { decided: rows.slice(500, 1_000) }, { decided: rows.slice(1_000) },
     ]);
-    expect(await toldOf(text)).toEqual([]);
+    expect(await foundIn(text)).toEqual([]);
     const lines = linesOf(text);
     const second = lines.findIndex((one) => one.includes('"request 5.0"'));
     const lacking = lines.filter((_, n) => n !== second).join('\n');

@@ -10,7 +10,7 @@ import type { ExportSource } from './export-source.js';
 import { logLines } from './log-lines.js';
 import { personLines } from './person-lines.js';
 import {
-  KEY, FACTS, ALL, textOf, recordsOf, judged, kindsOf, exported, signed, sound, toldOf,
+  KEY, FACTS, ALL, textOf, recordsOf, judged, kindsOf, exported, signed, sound, foundIn,
 } from '../../../../test/support/verifier/exported-log.js';
 
 /** What a file shows of remembered checkpoints. */
@@ -132,7 +132,7 @@ describe('an export of the log', () => {
       expect(recorded).toEqual({ origin: `${INSTANCE}/platform`, size: 1, state: 'continued' });
       for (const at of [1, size]) {
         expect((await recalledBy(await from(at), [rewritten(at)]))[0]).toMatchObject({ size: at, state: 'rewritten' });
-        expect(await toldOf(await from(at), [rewritten(at)])).toEqual(['checkpoint_invalid platform']);
+        expect(await foundIn(await from(at), [rewritten(at)])).toEqual(['checkpoint_invalid platform']);
       }
     }
   });
@@ -184,7 +184,7 @@ describe('which organizations there are', () => {
     for (const selection of [{ organizations: [...ORGANIZATIONS, 'org_c'], all: true }, { organizations: ['org_c'] }] as const) {
       const { text, result } = await exported(source, selection);
       sound(result, 'valid_unanchored');
-      expect(await toldOf(text)).toEqual([]);
+      expect(await foundIn(text)).toEqual([]);
       expect(kindsOf(text, 'map')).toContainEqual(expect.objectContaining({ organizationId: 'org_c', size: 0 }));
     }
   });
@@ -195,7 +195,7 @@ describe('which organizations there are', () => {
     made.call('org_a', 'agt_1', 1);
     const { text, result } = await exported(exportSourceOf(made.log, KEY, FACTS), { organizations: ['org_platform', 'org_a'], all: true });
     sound(result, 'valid_unanchored');
-    expect(await toldOf(text)).toEqual([]);
+    expect(await foundIn(text)).toEqual([]);
   });
 
   it('whose checkpoints were taken away, and by whatever map: an older one had rightly no place of it', async () => {
@@ -208,7 +208,7 @@ describe('which organizations there are', () => {
     const checkpointGone = (tree: string) => (tree === 'org_c' ? Promise.resolve(undefined) : source.checkpoint(tree));
     for (const map of [then, { ...then, platform: { index, size, hashes } }, undefined]) {
       const forged = { ...source, checkpoint: checkpointGone, map: () => Promise.resolve(map) };
-      expect(await toldOf((await exported(forged, { organizations: ['org_c'] })).text)).toContain('checkpoint_invalid org_c');
+      expect(await foundIn((await exported(forged, { organizations: ['org_c'] })).text)).toContain('checkpoint_invalid org_c');
     }
   });
 
@@ -216,12 +216,12 @@ describe('which organizations there are', () => {
     const { made, source } = await withYoungest();
     const notes = (await checkpoint(made.log, KEY)).map(({ note }) => note);
     const { text } = await exported(source, { organizations: ORGANIZATIONS, all: true });
-    expect(await toldOf(text)).toEqual(['tree_mismatch platform']);
-    expect(await toldOf(text, notes)).toEqual(['checkpoint_invalid org_c', 'tree_mismatch platform']);
+    expect(await foundIn(text)).toEqual(['tree_mismatch platform']);
+    expect(await foundIn(text, notes)).toEqual(['checkpoint_invalid org_c', 'tree_mismatch platform']);
     expect((await judged(text, notes)).breaks.map(({ detail }) => detail).join()).toContain('the tree of org_c is gone');
     const some = await exported(source, { organizations: ORGANIZATIONS });
     expect(some.result.covers).toBe('organizations');
-    expect(await toldOf(some.text, notes)).toEqual([]);
+    expect(await foundIn(some.text, notes)).toEqual([]);
   });
 });
 

@@ -18,13 +18,13 @@ const NOT_BY_THE_LAST = ['platform', 'org_platform'].map((tree) => `checkpoint_i
 const PINNED = [NEWER.vkey, SIGNER.vkey];
 const KEYS = [{ key: SIGNER.vkey }, { key: NEWER.vkey, note: nextKeyNote(1, NEWER.vkey, SIGNER) }];
 
-interface Told {
+interface BusyLog {
   readonly source: ExportSource;
   readonly times: readonly string[];
 }
 
 /** A log with all that a window may cut through: retention, erasures and a key's rotation, under a checkpoint and not yet under any. */
-async function busy(): Promise<Told> {
+async function busy(): Promise<BusyLog> {
   const made = scenario();
   const comments = made.log.entries.filter(({ event, chain }) => event === 'hitl.rejected' && chain === 'agt_2');
   made.erase('org_a', made.blank(comments[1]!, '/metadata/comment'));
@@ -64,7 +64,7 @@ function erase(made: VerifierScenario, entry: Parameters<VerifierScenario['blank
   expect(erasure.event).toBe('gdpr.erasure_executed');
 }
 
-async function judged({ source }: Pick<Told, 'source'>, selection: ExportSelection): Promise<readonly string[]> {
+async function judged({ source }: Pick<BusyLog, 'source'>, selection: ExportSelection): Promise<readonly string[]> {
   const parts: string[] = [];
   for await (const part of sealed(logLines(source, selection, MADE_AT), NEWER_KEY)) parts.push(part);
   const lines = parts.join('').trimEnd().split('\n');
@@ -72,7 +72,7 @@ async function judged({ source }: Pick<Told, 'source'>, selection: ExportSelecti
 }
 
 describe('a window of a log with a sweep, erasures and a rotation', () => {
-  let recorded: Told;
+  let recorded: BusyLog;
   beforeAll(async () => {
     recorded = await busy();
   });

@@ -29,8 +29,8 @@ const UNSEEN = 'what entries say of decisions is for the service to judge';
 async function said(place: TamperTarget, chain: string, event: object, timestamp: Date, actorId = 'root'): Promise<void> {
   const { organizationId } = place;
   const where = isAgentChain(chain) ? { chain: { organizationId, chain }, agentId: chain } : { chain: organizationChain(organizationId) };
-  const told = await restingOnNow((sql, parameters) => place.run(sql, parameters), organizationId, event as AuditEvent, actorId);
-  await append(place, prepareEntry({ ...told, ...where } as RecordedEvent, { id: newId('audit'), actorId, timestamp }));
+  const recorded = await restingOnNow((sql, parameters) => place.run(sql, parameters), organizationId, event as AuditEvent, actorId);
+  await append(place, prepareEntry({ ...recorded, ...where } as RecordedEvent, { id: newId('audit'), actorId, timestamp }));
 }
 
 /** One of an agent that may still be written to. */
