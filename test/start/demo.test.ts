@@ -49,7 +49,7 @@ describe('npm run demo on a server of its own', () => {
     const demo = runDemo(['--auto'], real);
     await ended(demo, 0);
     const output = demo.output();
-    // What arrived in the world, as the world saw it.
+    // What arrived outside, as the receiver saw it.
     expect(output).toContain('POST /orders\n    {"item":"steel sheet, 1 t","amount":480,"currency":"EUR"}');
     expect(output).toContain('POST /orders\n    {"item":"steel sheet, 10 t","amount":4650,"currency":"EUR"}');
     expect(output).toContain('above EUR 500 a');

@@ -1,54 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { OutboundGuard, type OutboundRequest, type Resolve } from './outbound-guard.js';
+import { createServer as createTcpServer } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { OutboundGuard, type Resolve } from './outbound-guard.js';
+import {
+  startOutbound, port, canaryPort, touched, listening, to, options, development, forgetTouches, touch,
+} from '../../../test/support/http/outbound-guards.js';
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
-let server: Server;
-let port: number;
-let answer: Answer;
-let seen: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = [];
-
-let canary: TcpServer;
-let canaryPort: number;
-let touched = 0;
-
-function listening(one: Server | TcpServer, host = '127.0.0.1', at = 0): Promise<number> {
-  return new Promise((resolve) => one.listen(at, host, () => resolve((one.address() as AddressInfo).port)));
-}
-
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      seen.push({ method: request.method!, url: request.url!, headers: request.headers, body });
-      answer(request, response);
-    });
-  });
-  port = await listening(server);
-  canary = createTcpServer((socket) => {
-    touched++;
-    socket.destroy();
-  });
-  canaryPort = await listening(canary, '::');
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-  canary.close();
-});
-beforeEach(() => {
-  seen = [];
-  touched = 0;
-  answer = (_request, response) => response.end('ok');
-});
-
-const to: Resolve = async () => [{ address: '127.0.0.1', family: 4 }];
-const options = (parts: Partial<OutboundRequest> = {}): OutboundRequest =>
-  ({ method: 'GET', maxBytes: 1_000, timeoutMs: 2_000, ...parts });
-const development = new OutboundGuard({ production: false, allow: [] }, to);
+startOutbound();
 
 const HOSTS = [
   '127.0.0.1', '127.1', '127.0.1', '127.255.255.254', '2130706433', '0x7f000001', '0x7f.0x0.0x0.0x1', '0x7f.1', '0177.0.0.1',
@@ -108,7 +65,7 @@ describe('in production nothing private is reached', () => {
   it('though the canary is there: outside production the same addresses do reach it', async () => {
     const open = new OutboundGuard({ production: false, allow: [] }, resolveAll);
     for (const host of ['127.0.0.1', '0x7f.1', '[::ffff:127.0.0.1]', 'localhost', 'rebind.test']) {
-      touched = 0;
+      forgetTouches();
       await open.fetch(`https://${host}:${canaryPort}/`, options());
       expect([host, touched]).toEqual([host, 1]);
     }
@@ -129,7 +86,7 @@ describe('in production nothing private is reached', () => {
       socket.destroy();
     });
     const strict = createTcpServer((socket) => {
-      touched++;
+      touch();
       socket.destroy();
     });
     const at = await listening(public2, '127.0.0.2');

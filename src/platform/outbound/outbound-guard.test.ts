@@ -1,60 +1,18 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { OutboundGuard, type OutboundRequest, type Resolve } from './outbound-guard.js';
+import { createServer as createTcpServer } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { OutboundGuard, type OutboundRequest } from './outbound-guard.js';
+import {
+  startOutbound, port, answerBy, seen, canaryPort, touched, listening, options, development,
+} from '../../../test/support/http/outbound-guards.js';
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+startOutbound();
 
-let server: Server;
-let port: number;
-let answer: Answer;
-let seen: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = [];
-
-let canary: TcpServer;
-let canaryPort: number;
-let touched = 0;
-
-function listening(one: Server | TcpServer, host = '127.0.0.1', at = 0): Promise<number> {
-  return new Promise((resolve) => one.listen(at, host, () => resolve((one.address() as AddressInfo).port)));
-}
-
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      seen.push({ method: request.method!, url: request.url!, headers: request.headers, body });
-      answer(request, response);
-    });
-  });
-  port = await listening(server);
-  canary = createTcpServer((socket) => {
-    touched++;
-    socket.destroy();
-  });
-  canaryPort = await listening(canary, '::');
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-  canary.close();
-});
-beforeEach(() => {
-  seen = [];
-  touched = 0;
-  answer = (_request, response) => response.end('ok');
-});
-
-const to: Resolve = async () => [{ address: '127.0.0.1', family: 4 }];
-const options = (parts: Partial<OutboundRequest> = {}): OutboundRequest =>
-  ({ method: 'GET', maxBytes: 1_000, timeoutMs: 2_000, ...parts });
-const development = new OutboundGuard({ production: false, allow: [] }, to);
 const fetch = (parts: Partial<OutboundRequest> = {}, path = '/') =>
   development.fetch(`http://receiver.test:${port}${path}`, options(parts));
 
 describe('a call', () => {
   it('sends method, headers and body, and brings the answer', async () => {
-    answer = (_request, response) => response.writeHead(201, { 'content-type': 'text/plain', 'x-a': 'b' }).end('made');
+    answerBy((_request, response) => response.writeHead(201, { 'content-type': 'text/plain', 'x-a': 'b' }).end('made'));
     const outcome = await fetch({ method: 'POST', headers: { 'content-type': 'application/json', 'x-c': 'd' }, body: '{"a":1}' },
       '/x?y=1');
     expect(outcome).toMatchObject({ kind: 'answered', status: 201, headers: { 'x-a': 'b' }, complete: true });
@@ -64,7 +22,7 @@ describe('a call', () => {
   });
 
   it('follows no redirect', async () => {
-    answer = (_request, response) => response.writeHead(302, { location: `http://127.0.0.1:${canaryPort}/` }).end();
+    answerBy((_request, response) => response.writeHead(302, { location: `http://127.0.0.1:${canaryPort}/` }).end());
     expect(await fetch()).toMatchObject({ kind: 'answered', status: 302 });
     expect(seen).toHaveLength(1);
     expect(touched).toBe(0);
@@ -83,27 +41,27 @@ describe('a call', () => {
   });
 
   it('cuts a large answer, and keeps its status', async () => {
-    answer = (_request, response) => response.writeHead(200).end('x'.repeat(5_000));
+    answerBy((_request, response) => response.writeHead(200).end('x'.repeat(5_000)));
     const outcome = await fetch();
     expect(outcome).toMatchObject({ kind: 'answered', status: 200, complete: false, problem: 'TOO_LARGE' });
     expect(outcome.kind === 'answered' && outcome.body.length).toBeLessThanOrEqual(1_000);
   });
 
   it('cuts an answer without end', async () => {
-    answer = (_request, response) => {
+    answerBy((_request, response) => {
       response.writeHead(200);
       const timer = setInterval(() => response.write('x'), 10);
       response.on('close', () => clearInterval(timer));
-    };
+    });
     expect(await fetch({ timeoutMs: 300 })).toMatchObject({ kind: 'answered', complete: false, problem: 'TIMEOUT' });
   });
 
   it('keeps the status of an answer that was cut off', async () => {
-    answer = (_request, response) => {
+    answerBy((_request, response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('half');
       setTimeout(() => response.destroy(), 20);
-    };
+    });
     expect(await fetch()).toMatchObject({ kind: 'answered', status: 200, complete: false, problem: 'CONNECTION_LOST' });
   });
 });
@@ -153,19 +111,19 @@ describe('what may have been sent', () => {
   });
 
   it('unknown, where the connection ends without an answer', async () => {
-    answer = (request) => request.socket.destroy();
+    answerBy((request) => request.socket.destroy());
     expect(await fetch({ method: 'POST', body: 'x' })).toMatchObject({ kind: 'unknown', code: 'CONNECTION_LOST' });
     expect(seen).toHaveLength(1);
   });
 
   it('unknown, where there is no answer in time', async () => {
-    answer = () => undefined;
+    answerBy(() => undefined);
     expect(await fetch({ timeoutMs: 200 })).toMatchObject({ kind: 'unknown', code: 'TIMEOUT' });
   });
 
   it('unknown, where the caller gives up meanwhile', async () => {
     const giveUp = new AbortController();
-    answer = () => giveUp.abort();
+    answerBy(() => giveUp.abort());
     expect(await fetch({ signal: giveUp.signal })).toMatchObject({ kind: 'unknown', code: 'ABORTED' });
   });
 
@@ -176,4 +134,3 @@ describe('what may have been sent', () => {
     other.close();
   });
 });
-

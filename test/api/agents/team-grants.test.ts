@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asAgent, asRoot, type Client, type Reply } from '../../support/http/actors.js';
 import type { AuditEntry } from '../../support/log/entries.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
-import { execute, moveToTeam, teamMates } from '../../support/builders/counting-world.js';
+import { execute, moveToTeam, teamMates } from '../../support/builders/counting-scenario.js';
 import { anOrganization, aPerson, aTeam, firstOrganization } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
@@ -65,9 +65,9 @@ describe('a grant of a team', () => {
     const agent = await anAgent(server).granted('file.read').create();
     await moveToTeam(server, [agent.id], teamId);
     (await share(teamId, 'web.search')).expect(201);
-    const told = (await agent.client.post(`/api/v1/agents/${agent.id}/token/refresh`)).expect(409, 'CAPABILITIES_CHANGED');
-    expect(told.at('currentCapabilities')).toEqual(['file.read', 'web.search']);
-    const fresh = await agent.client.post(`/api/v1/agents/${agent.id}/token/refresh`, { capabilities: told.at('currentCapabilities') });
+    const recorded = (await agent.client.post(`/api/v1/agents/${agent.id}/token/refresh`)).expect(409, 'CAPABILITIES_CHANGED');
+    expect(recorded.at('currentCapabilities')).toEqual(['file.read', 'web.search']);
+    const fresh = await agent.client.post(`/api/v1/agents/${agent.id}/token/refresh`, { capabilities: recorded.at('currentCapabilities') });
     expect((await run(asAgent(server, fresh.expect(200).text('token')), 'web.search')).expect(200).at('status')).toBe('executed');
   });
 
@@ -121,12 +121,12 @@ describe('a grant of a team', () => {
     const grantId = (await share(teamId, 'web.search', { limits })).expect(201).text('grant.id');
     (await root.delete(`/api/v1/capabilities/grant/${grantId}`)).expect(204);
     const entries = (await root.get('/api/v1/audit', { query: { limit: 500 } })).list('entries') as AuditEntry[];
-    const told = entries.filter(({ metadata }) => metadata.grantId === grantId).reverse();
-    expect(told).toMatchObject([
+    const recorded = entries.filter(({ metadata }) => metadata.grantId === grantId).reverse();
+    expect(recorded).toMatchObject([
       { event: 'capability.granted', capability: 'web.search', metadata: { teamId, version: 1, limits } },
       { event: 'capability.revoked', capability: 'web.search', metadata: { teamId } },
     ]);
-    expect(told.every(({ agentId }) => agentId === undefined)).toBe(true);
+    expect(recorded.every(({ agentId }) => agentId === undefined)).toBe(true);
     expect((await root.get('/api/v1/audit/verify')).expect(200).at('valid')).toBe(true);
   });
 });

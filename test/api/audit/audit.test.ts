@@ -1,75 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { newId } from '../../../src/domain/ids.js';
-import { as, asRoot, type Client } from '../../support/http/actors.js';
+import { as, asRoot } from '../../support/http/actors.js';
 import { auditOf, type AuditEntry } from '../../support/log/entries.js';
-import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
-import { defineCapability, pauseOutbox, resumeOutbox, executionBecomes, requestOf } from '../../support/builders/gate.js';
+import { anAgent } from '../../support/builders/agents.js';
+import { requestOf } from '../../support/builders/gate.js';
 import { eventually } from '../../support/running/eventually.js';
-import { startReceiver, type Receiver } from '../../support/http/receiver.js';
-import { startServer, type TestServer } from '../../support/servers/server.js';
+import { startServer } from '../../support/servers/server.js';
 import { isWaitingOn, tableHeld } from '../../support/servers/two-servers.js';
 import { EXECUTE } from '../../support/http/paths.js';
+import { startAudited, server, root, agent, log } from '../../support/builders/audited-agent.js';
+
+startAudited();
 
 const ID = (prefix: string) => expect.stringMatching(new RegExp(`^${prefix}_[0-9a-z]{30,}$`)) as unknown;
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
 const HEX = expect.stringMatching(/^[0-9a-f]{64}$/) as unknown;
 const SOME = expect.anything() as unknown;
-
-let server: TestServer;
-let root: Client;
-let receiver: Receiver;
-let agent: BuiltAgent;
-let log: AuditEntry[];
-
-// One story in which everything happens once; the tests read its log.
-beforeAll(async () => {
-  [server, receiver] = await Promise.all([startServer(), startReceiver()]);
-  root = asRoot(server);
-  await defineCapability(server, 'crm.push', {
-    category: 'crm', connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}' },
-  });
-  agent = await anAgent(server).named('story').risk('high').tagged('eu')
-    .having({ description: 'does things', metadata: { site: 'X' } })
-    .granted('web.search').granted('file.read', { hitlMode: 'block' }).granted('email.send', { hitlMode: 'propose' })
-    .granted('crm.push', { conditions: [{ when: 'input.n > 9', hitlMode: 'propose' }] }).create();
-  const call = (capability: string, input: unknown, more = {}) => agent.client.post(EXECUTE, { capability, input, ...more });
-  const ask = async () => (await call('email.send', { to: 'a@example.org' })).text('hitlRequestId');
-  const decide = (id: string, decision: string, body?: unknown) => root.post(`/api/v1/hitl/${id}/${decision}`, body);
-
-  const done = await call('web.search', { q: 'steel' }, { context: { task_id: 't1' }, action: 'look' });
-  await agent.client.post(`/api/v1/executions/${done.text('executionId')}/report`, { outcome: 'success', output: { hits: 2 } });
-  await call('file.read', { path: '/etc' });
-  await call('crm.push', { n: 1 });
-  receiver.script({ status: 500 }, { reset: true });
-  await call('crm.push', { n: 2 });
-  const lost = await call('crm.push', { n: 3 });
-  await root.post(`/api/v1/executions/${lost.text('executionId')}/settle`, { outcome: 'failure', note: 'it never arrived' });
-  await decide(await ask(), 'approve', { comment: 'fine' });
-  await decide(await ask(), 'reject', { reason: 'no' });
-  await agent.client.post(`/api/v1/hitl/${await ask()}/cancel`, { note: 'never mind' });
-  await decide(await ask(), 'timeout');
-  const late = await call('crm.push', { n: 10 });
-  await pauseOutbox(server);
-  await root.post(`/api/v1/hitl/${late.text('hitlRequestId')}/approve`, {}, { query: { wait: 0 } });
-  await root.patch(`/api/v1/agents/${agent.id}/capabilities/crm.push`, { hitl_mode: 'block' });
-  await resumeOutbox(server);
-  await executionBecomes(server, late.text('executionId'), 'cancelled');
-  await agent.client.post(`/api/v1/agents/${agent.id}/token/refresh`);
-  await root.patch(`/api/v1/agents/${agent.id}`, { name: 'story two', tags: ['us'], description: null });
-  const grants = (await root.get(`/api/v1/agents/${agent.id}/capabilities`))
-    .list('grants') as { id: string; capability: string }[];
-  await root.delete(`/api/v1/capabilities/grant/${grants.find(({ capability }) => capability === 'web.search')!.id}`);
-  await call('web.search', { q: 'gone' });
-  await root.delete(`/api/v1/agents/${agent.id}/tokens`);
-  await root.post(`/api/v1/agents/${agent.id}/deactivate`, { reason: 'holiday' });
-  await root.post(`/api/v1/agents/${agent.id}/activate`);
-  log = await auditOf(server, agent.id);
-});
-
-afterAll(async () => {
-  await server.stop();
-  await receiver.close();
-});
 
 describe('every event, with the metadata that the contract names', () => {
   const flagged = true;

@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => server?.stop());
 
-function told(some: readonly Row[]): string {
+function reported(some: readonly Row[]): string {
   const input = some.map((row) => JSON.stringify(row)).join('\n');
   const { status, stdout, stderr } = spawnSync(process.execPath, [script], { input, encoding: 'utf8' });
   return status === 0 ? stdout : /Error: (.*)/.exec(stderr)![1]!;
@@ -42,15 +42,15 @@ const last = () => rows.findLast(({ disclosures }) => disclosures.includes('copp
 const withLast = (change: (row: Row) => Row) => rows.map((row) => (row === last() ? change(row) : row));
 
 test('the script of the document takes a chain, one with blanks, and one behind a cut', () => {
-  expect(told(rows)).toMatch(new RegExp(`^${rows.length} entries from position 1 on, behind nothing, `));
-  expect(told(withLast((row) => ({ ...row, disclosures: blank(row.disclosures) })))).toContain(`${rows.length} entries`);
-  expect(told(rows.slice(2))).toMatch(/^\d+ entries from position 3 on, behind [0-9a-f]{64}, /);
+  expect(reported(rows)).toMatch(new RegExp(`^${rows.length} entries from position 1 on, behind nothing, `));
+  expect(reported(withLast((row) => ({ ...row, disclosures: blank(row.disclosures) })))).toContain(`${rows.length} entries`);
+  expect(reported(rows.slice(2))).toMatch(/^\d+ entries from position 3 on, behind [0-9a-f]{64}, /);
 });
 
 test('the script of the document refuses one in which anything was changed', () => {
-  expect(told(withLast((row) => ({ ...row, disclosures: row.disclosures.replace('copper', 'silver') })))).toMatch(/was changed$/);
-  expect(told(withLast((row) => ({ ...row, payload: row.payload.replace('"v":1', '"v":2') })))).toMatch(/its hash is another$/);
-  expect(told(rows.filter((row) => row.seq !== 2))).toMatch(/stands at position 2$/);
-  expect(told(rows.filter((row) => row.seq !== 2).map((row, n) => ({ ...row, seq: n + 1 })))).toMatch(/does not continue/);
-  expect(told(rows.map((row) => ({ ...row, seq: row.seq + 1 })))).toMatch(/begins a chain elsewhere/);
+  expect(reported(withLast((row) => ({ ...row, disclosures: row.disclosures.replace('copper', 'silver') })))).toMatch(/was changed$/);
+  expect(reported(withLast((row) => ({ ...row, payload: row.payload.replace('"v":1', '"v":2') })))).toMatch(/its hash is another$/);
+  expect(reported(rows.filter((row) => row.seq !== 2))).toMatch(/stands at position 2$/);
+  expect(reported(rows.filter((row) => row.seq !== 2).map((row, n) => ({ ...row, seq: n + 1 })))).toMatch(/does not continue/);
+  expect(reported(rows.map((row) => ({ ...row, seq: row.seq + 1 })))).toMatch(/begins a chain elsewhere/);
 });

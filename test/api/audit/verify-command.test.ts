@@ -55,14 +55,14 @@ describe('countersign audit verify', () => {
   test('exits with 1 and names the entry when it was edited; so does the server', async () => {
     await server.database.asSuperuser(`update audit_entries set actor_id = 'root' ${where()}`);
     try {
-      const told = await cli('--database-url', server.database.url, '--json');
-      expect(told.code).toBe(1);
+      const reported = await cli('--database-url', server.database.url, '--json');
+      expect(reported.code).toBe(1);
       // What follows from it is named besides: the execution's row, and who the entry is about.
       const found = [
         { kind: 'column_mismatch', entryId: victim.id, chain: agent.id, position: Number(victim.seq) },
         { kind: 'incomplete', chain: agent.id }, { kind: 'column_mismatch', entryId: victim.id },
       ];
-      expect(JSON.parse(told.stdout)).toMatchObject({ valid: false, verdict: 'tampered', breaks: found });
+      expect(JSON.parse(reported.stdout)).toMatchObject({ valid: false, verdict: 'tampered', breaks: found });
       const plain = await cli('--database-url', server.database.url);
       expect([plain.code, plain.stdout.includes(victim.id)]).toEqual([1, true]);
       const reply = (await asRoot(server).get('/api/v1/audit/verify')).expect(200);

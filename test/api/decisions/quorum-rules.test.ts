@@ -64,9 +64,9 @@ describe('breaking the glass', () => {
     await pauseOutbox(server);
     try {
       (await approveBy(by, request, { breakGlass: true, reason })).expect(200);
-      const told = await server.sql(
+      const notified = await server.sql(
         `select payload from outbox where organization_id = $1 and payload->>'event' = 'hitl.request.approved'`, [organizationId]);
-      expect(told).toMatchObject([{ payload: { hitlRequestId: request.id, priority: 'high', breakGlass: true } }]);
+      expect(notified).toMatchObject([{ payload: { hitlRequestId: request.id, priority: 'high', breakGlass: true } }]);
     } finally {
       await resumeOutbox(server);
     }

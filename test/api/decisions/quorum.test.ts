@@ -64,9 +64,9 @@ describe('several people approve', () => {
     (await approveBy(root, request)).expect(409, 'CONFLICT');
     await decides(cid!, request, { note: 'go' });
     (await approveBy(bob!, request)).expect(409, 'HITL_ALREADY_DECIDED');
-    const told = await requestOf(server, request.id);
-    expect(told).toMatchObject({ decided_by: cid!.id, decision: { outcome: 'approved', note: 'go', by: 'human' } });
-    expect((told['votes'] as { voter: string }[]).map(({ voter }) => voter)).toEqual([ann!.id, 'root', cid!.id]);
+    const reported = await requestOf(server, request.id);
+    expect(reported).toMatchObject({ decided_by: cid!.id, decision: { outcome: 'approved', note: 'go', by: 'human' } });
+    expect((reported['votes'] as { voter: string }[]).map(({ voter }) => voter)).toEqual([ann!.id, 'root', cid!.id]);
     const entries = (await auditOf(server, request.agent.id)).filter(({ event }) => event.startsWith('hitl.'));
     expect(entries).toMatchObject([
       { event: 'hitl.created' },

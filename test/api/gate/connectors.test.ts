@@ -143,9 +143,9 @@ describe('the http connector', () => {
         metadata: { outcome: 'indeterminate', executionId: reply.text('executionId') },
     });
     expect(receiver.requests).toHaveLength(1);
-    const told = await server.sql(`select 1 from outbox where payload ->> 'event' = 'execution.indeterminate'
+    const notified = await server.sql(`select 1 from outbox where payload ->> 'event' = 'execution.indeterminate'
       and payload ->> 'executionId' = $1`, [reply.text('executionId')]);
-    expect(told).toHaveLength(1);
+    expect(notified).toHaveLength(1);
   });
 
   test('an idempotent one is asked again with the same key until it answers', async () => {

@@ -45,7 +45,7 @@ const basisNow = async () =>
 const homeNow = async () => ({ organization: organizationId, position: await headOf(organizationId) });
 
 /** Metadata of the agent's newest entry of this event. */
-async function told(agentId: string, event: string): Promise<Record<string, unknown>> {
+async function reported(agentId: string, event: string): Promise<Record<string, unknown>> {
   return (await auditOf(server, agentId)).filter((entry) => entry.event === event).at(-1)!.metadata;
 }
 
@@ -56,7 +56,7 @@ describe('what the gate decides', () => {
   test.each([['auto', 'execution.started'], ['block', 'execution.blocked'], ['propose', 'hitl.created']])('%s', async (hitlMode, event) => {
     const agent = await anAgentWith({ hitlMode });
     await agent.client.post(EXECUTE, { capability: 'web.search' });
-    expect(await told(agent.id, event)).toMatchObject({ basis: await basisNow() });
+    expect(await reported(agent.id, event)).toMatchObject({ basis: await basisNow() });
   });
 
   test('a stop of everything: the platform\'s position is that of its entry', async () => {
@@ -64,7 +64,7 @@ describe('what the gate decides', () => {
     const stop = (await root.post('/api/v1/stops', { scope: 'all', reason: 'a drill' })).expect(201).text('stop.id');
     (await agent.client.post(EXECUTE, { capability: 'web.search' })).expect(403, 'STOPPED');
     (await root.delete(`/api/v1/stops/${stop}`)).expect(204);
-    const { basis } = await told(agent.id, 'execution.blocked') as { basis: { platform: number } };
+    const { basis } = await reported(agent.id, 'execution.blocked') as { basis: { platform: number } };
     const stops = await server.sql<{ seq: string }>(
       `select seq from audit_entries where chain = 'sys_platform' and event like 'admin.stop_%' order by seq desc limit 2`);
     const [ended, started] = stops.map(({ seq }) => Number(seq));
@@ -76,7 +76,7 @@ describe('what the gate decides', () => {
     const agent = await anAgentWith({ hitlMode: 'auto' });
     const begin = async () => {
       (await agent.client.post(EXECUTE, { capability: 'web.search' })).expect(200);
-      return (await told(agent.id, 'execution.started'))['basis'] as { organization: number; at: string };
+      return (await reported(agent.id, 'execution.started'))['basis'] as { organization: number; at: string };
     };
     const [first, again] = [await begin(), await begin()];
     expect(again.organization).toBe(first.organization);
@@ -93,15 +93,15 @@ describe('what people decide', () => {
     const request = await aRequest(server, { organizationId });
     (await approveBy(ann!, request)).expect(200);
     const basis = await basisNow();
-    expect(await told(request.agent.id, 'hitl.approved'))
+    expect(await reported(request.agent.id, 'hitl.approved'))
       .toMatchObject({ basis, decider: { role: 'admin', level: 2, home: await homeNow() } });
-    expect(await told(request.agent.id, 'execution.started')).toMatchObject({ basis });
+    expect(await reported(request.agent.id, 'execution.started')).toMatchObject({ basis });
   });
 
   test('rejected by root, who has no account', async () => {
     const request = await aRequest(server, { organizationId });
     (await rejectBy(root, request)).expect(200);
-    const { decider, basis } = await told(request.agent.id, 'hitl.rejected');
+    const { decider, basis } = await reported(request.agent.id, 'hitl.rejected');
     expect(decider).toEqual({ role: 'root', level: 2 });
     expect(basis).toEqual(await basisNow());
   });
@@ -110,21 +110,21 @@ describe('what people decide', () => {
     const edited = await aRequest(server, { organizationId });
     (await approveBy(ann!, edited, { editedInput: { to: 'b@example.org' } })).expect(200);
     const by = { basis: await basisNow(), decider: { role: 'admin', level: 2, home: await homeNow() } };
-    expect(await told(edited.agent.id, 'hitl.edited')).toMatchObject(by);
-    expect(await told(edited.agent.id, 'hitl.approved')).toMatchObject(by);
+    expect(await reported(edited.agent.id, 'hitl.edited')).toMatchObject(by);
+    expect(await reported(edited.agent.id, 'hitl.approved')).toMatchObject(by);
     const escalated = await aRequest(server, { organizationId });
     (await ann!.client.post(`/api/v1/hitl/${escalated.id}/escalate`, { reason: 'not mine' })).expect(200);
-    expect(await told(escalated.agent.id, 'hitl.escalated')).toMatchObject(by);
+    expect(await reported(escalated.agent.id, 'hitl.escalated')).toMatchObject(by);
   });
 
   test('of several: whose earlier votes counted, with their rights of the last one\'s moment', async () => {
     const request = await aRequest(server, { organizationId, grant: { quorum: { approvals: 3 } } });
     (await approveBy(ann!, request)).expect(200);
-    expect(await told(request.agent.id, 'hitl.voted')).toMatchObject({ decider: { role: 'admin', home: await homeNow() } });
+    expect(await reported(request.agent.id, 'hitl.voted')).toMatchObject({ decider: { role: 'admin', home: await homeNow() } });
     (await approveBy(root, request)).expect(200);
     (await root.patch(`/api/v1/users/${ann!.id}`, { role: 'owner' })).expect(200);
     (await approveBy(bob!, request)).expect(200);
-    expect(await told(request.agent.id, 'hitl.approved')).toMatchObject({
+    expect(await reported(request.agent.id, 'hitl.approved')).toMatchObject({
       basis: await basisNow(),
       decider: { role: 'admin', level: 2, home: await homeNow() },
       voters: [{ userId: ann!.id, role: 'owner', level: 2, home: await homeNow() }, { userId: 'root', role: 'root', level: 2 }],
@@ -138,7 +138,7 @@ describe('what people decide', () => {
     const owner = await aPerson(server, 'owner', { organizationId: other! });
     const request = await aRequest(server, { organizationId });
     (await approveBy(owner, request)).expect(200);
-    expect(await told(request.agent.id, 'hitl.approved')).toMatchObject({
+    expect(await reported(request.agent.id, 'hitl.approved')).toMatchObject({
       basis: await basisNow(), decider: { role: 'owner', level: 2, home: { organization: other, position: 1 } },
     });
   });
@@ -147,7 +147,7 @@ describe('what people decide', () => {
     const request = await aRequest(server, { organizationId, grant: { hitlTimeoutAction: 'approve' } });
     await makeDue(server, [request.id]);
     await eventually(async () => expect((await auditOf(server, request.agent.id)).map(({ event }) => event)).toContain('hitl.approved'));
-    const { basis, decider } = await told(request.agent.id, 'hitl.approved');
+    const { basis, decider } = await reported(request.agent.id, 'hitl.approved');
     expect(basis).toEqual(await basisNow());
     expect(decider).toBeUndefined();
   });

@@ -57,9 +57,9 @@ describe('the five modes', () => {
     const agent = await anAgent(server).granted('web.search', { hitlMode: 'notify' }).create();
     const reply = (await agent.client.post(EXECUTE, { capability: 'web.search' })).expect(200);
     expect(reply.body).toMatchObject({ status: 'executed', effectiveMode: 'notify', auditId: expect.stringMatching(/^audit_/) });
-    const told = await server.sql(`select 1 from outbox where kind = 'notification.send' and payload ->> 'event' = 'execution.notified'
+    const notified = await server.sql(`select 1 from outbox where kind = 'notification.send' and payload ->> 'event' = 'execution.notified'
       and payload ->> 'executionId' = $1`, [reply.text('executionId')]);
-    expect(told).toHaveLength(1);
+    expect(notified).toHaveLength(1);
   });
 
   test.each([

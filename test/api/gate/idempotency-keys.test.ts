@@ -212,7 +212,7 @@ describe('idempotency keys', () => {
       const table = path.endsWith('agents') ? 'agents' : 'executions';
       const before = await count(table);
       const answers = await Promise.all(Array.from({ length: 10 }, () => client.post(path, body, { headers })));
-      expect(answers.filter(({ status }) => ![200, 201, 409].includes(status)).map(({ body: told }) => told)).toEqual([]);
+      expect(answers.filter(({ status }) => ![200, 201, 409].includes(status)).map(({ body: reported }) => reported)).toEqual([]);
       expect(answers.filter((answer) => answer.status !== 409 && replayed(answer) === null)).toHaveLength(1);
       expect(await count(table)).toBe(before + 1);
     }

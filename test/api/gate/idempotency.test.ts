@@ -81,9 +81,9 @@ describe('an execution under a key', () => {
     const body = { capability: 'crm.push', input: { n: 1 } };
     const replies = await Promise.all(Array.from({ length: 32 }, () => keyed(agent.client, 'one').post(EXECUTE, body)));
     const done = replies.filter(({ status }) => status === 200);
-    const told = replies.filter(({ status }) => status === 409);
-    expect([done.length >= 1, done.length + told.length]).toEqual([true, 32]);
-    for (const reply of told) {
+    const refused = replies.filter(({ status }) => status === 409);
+    expect([done.length >= 1, done.length + refused.length]).toEqual([true, 32]);
+    for (const reply of refused) {
       reply.expect(409, 'IDEMPOTENCY_IN_FLIGHT');
       expect(Number(reply.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     }
@@ -165,9 +165,9 @@ describe('an execution under a key', () => {
     const first = (await ask()).expect(200);
     expect(first.body).toMatchObject({ status });
     expect((await ask()).expect(200).body).toEqual(first.body);
-    const told = await server.sql(`select 1 from outbox where payload ->> 'event' = $1 and payload ->> 'executionId' = $2`,
+    const notified = await server.sql(`select 1 from outbox where payload ->> 'event' = $1 and payload ->> 'executionId' = $2`,
       [event, first.text('executionId')]);
-    expect(told).toHaveLength(1);
+    expect(notified).toHaveLength(1);
   });
 
   test('a refusal without effect keeps no record: the key is free', async () => {

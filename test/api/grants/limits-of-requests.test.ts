@@ -2,26 +2,26 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asAgent, asRoot, type Client } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import {
-  callGate as run, callLimit as calls, COUNTED, countingWorld, type CountingWorld, execute, moveToTeam, statusOf,
+  callGate as run, callLimit as calls, COUNTED, countingScenario, type CountingScenario, execute, moveToTeam, statusOf,
   sumLimit as sum, tally, teamMates, wrongTotals,
-} from '../../support/builders/counting-world.js';
+} from '../../support/builders/counting-scenario.js';
 import { executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../../support/builders/gate.js';
 import { aTeam, firstOrganization } from '../../support/builders/people.js';
 import type { TestServer } from '../../support/servers/server.js';
 
-let world: CountingWorld;
+let scenario: CountingScenario;
 let server: TestServer;
 let replica: TestServer;
 let root: Client;
-let limited: CountingWorld['limited'];
-let configure: CountingWorld['configure'];
+let limited: CountingScenario['limited'];
+let configure: CountingScenario['configure'];
 
 beforeAll(async () => {
-  world = await countingWorld();
-  ({ server, replica, limited, configure } = world);
+  scenario = await countingScenario();
+  ({ server, replica, limited, configure } = scenario);
   root = asRoot(server);
 });
-afterAll(() => world.close());
+afterAll(() => scenario.close());
 
 const CALL = COUNTED;
 const asking = (terms: object) => anAgent(server).granted(CALL, { hitlMode: 'propose', ...terms }).create();

@@ -3,27 +3,27 @@ import { asAgent, asRoot, type Client } from '../../support/http/actors.js';
 import { auditOf } from '../../support/log/entries.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import {
-  callGate as run, callLimit as calls, COUNTED, countingWorld, type CountingWorld, execute, statusOf, sumLimit as sum,
+  callGate as run, callLimit as calls, COUNTED, countingScenario, type CountingScenario, execute, statusOf, sumLimit as sum,
   wrongTotals,
-} from '../../support/builders/counting-world.js';
+} from '../../support/builders/counting-scenario.js';
 import { requestOf } from '../../support/builders/gate.js';
 import type { Receiver } from '../../support/http/receiver.js';
 import type { TestServer } from '../../support/servers/server.js';
 
-let world: CountingWorld;
+let scenario: CountingScenario;
 let server: TestServer;
 let replica: TestServer;
 let receiver: Receiver;
 let root: Client;
-let limited: CountingWorld['limited'];
-let configure: CountingWorld['configure'];
+let limited: CountingScenario['limited'];
+let configure: CountingScenario['configure'];
 
 beforeAll(async () => {
-  world = await countingWorld();
-  ({ server, replica, receiver, limited, configure } = world);
+  scenario = await countingScenario();
+  ({ server, replica, receiver, limited, configure } = scenario);
   root = asRoot(server);
 });
-afterAll(() => world.close());
+afterAll(() => scenario.close());
 
 const CALL = COUNTED;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asRoot } from '../../support/http/actors.js';
 import { anAgent } from '../../support/builders/agents.js';
-import { callLimit as calls, type Ended } from '../../support/builders/counting-world.js';
+import { callLimit as calls, type Ended } from '../../support/builders/counting-scenario.js';
 import { eventually } from '../../support/running/eventually.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 

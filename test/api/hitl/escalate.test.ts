@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-// Each test has a house of its own: one lead, and two who decide at level 2.
+// Each test has an organization of its own: one lead, and two who decide at level 2.
 beforeEach(async () => {
   organizationId = await anOrganization(server);
   [owner, admin, lead, member] = await Promise.all(
@@ -194,8 +194,8 @@ describe('escalateTo', () => {
     });
     expect(await standing(1)).toMatchObject({ status: 'escalated', escalated_to: lead.id });
     expect(await standing(2)).toMatchObject({ status: 'escalated', escalated_to: admin.id });
-    const told = (await auditOf(server, request.agent.id)).filter(({ event }) => event === 'hitl.escalated');
-    expect(told).toMatchObject([
+    const recorded = (await auditOf(server, request.agent.id)).filter(({ event }) => event === 'hitl.escalated');
+    expect(recorded).toMatchObject([
       { actorId: 'system', metadata: { level: 1, escalatedTo: lead.id } },
       { actorId: 'system', metadata: { level: 2, escalatedTo: admin.id } },
     ]);

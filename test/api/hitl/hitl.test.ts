@@ -1,48 +1,14 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { asRoot, type Client, type Reply } from '../../support/http/actors.js';
+import { describe, expect, test } from '@jest/globals';
 import { auditOf } from '../../support/log/entries.js';
-import { anAgent, type BuiltAgent, type GrantTerms } from '../../support/builders/agents.js';
-import { defineCapability, executionOf, requestOf } from '../../support/builders/gate.js';
-import { startReceiver, type Receiver } from '../../support/http/receiver.js';
-import { startServer, type TestServer } from '../../support/servers/server.js';
+import { anAgent } from '../../support/builders/agents.js';
+import { executionOf, requestOf } from '../../support/builders/gate.js';
 import { EXECUTE } from '../../support/http/paths.js';
+import { startTwoServers, server, root, receiver, asked, decide } from '../../support/hitl/asked-requests.js';
+
+startTwoServers();
 
 const NOBODY = 'hitl_00000000000000000000000000000000000000';
-
-let server: TestServer;
-let replica: TestServer;
-let root: Client;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  [server, receiver] = await Promise.all([startServer(), startReceiver()]);
-  replica = await startServer({ replicaOf: server });
-  root = asRoot(server);
-  await defineCapability(server, 'crm.push', { connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}' } });
-});
-
-afterAll(async () => {
-  await replica.stop();
-  await server.stop();
-  await receiver.close();
-});
-
-interface Asked {
-  readonly agent: BuiltAgent;
-  readonly id: string;
-  readonly execution: string;
-}
-
-async function asked(terms: GrantTerms = {}, body: Readonly<Record<string, unknown>> = {}): Promise<Asked> {
-  const { capability = 'email.send' } = body as { capability?: string };
-  const agent = await anAgent(server).named('mailer').granted(capability, { hitlMode: 'propose', ...terms }).create();
-  const reply = (await agent.client.post(EXECUTE, { capability, input: { to: 'a@example.org' }, ...body })).expect(202);
-  return { agent, id: reply.text('hitlRequestId'), execution: reply.text('executionId') };
-}
-
-const decide = (client: Client, id: string, decision: string, body?: unknown): Promise<Reply> =>
-  client.post(`/api/v1/hitl/${id}/${decision}`, body);
 
 describe('POST /hitl', () => {
   test.each([

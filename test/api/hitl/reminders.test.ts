@@ -44,7 +44,7 @@ async function nextOf(request: Asked): Promise<number | null> {
   return remind_at === null ? null : (expires_at.getTime() - remind_at.getTime()) / 1_000;
 }
 
-async function toldOf({ agent, id }: Asked): Promise<[string, string, object][]> {
+async function recordedOf({ agent, id }: Asked): Promise<[string, string, object][]> {
   const entries = (await auditOf(server, agent.id)).filter(({ event, metadata }) => event !== 'hitl.created' && metadata.hitlId === id);
   return entries.map(({ event, actorId, metadata: { hitlId: _, ...said } }) => [event, actorId, said]);
 }
@@ -56,14 +56,14 @@ const newsOf = async ({ id }: Asked) => (await server.sql<{ event: string }>(
 
 const reminded = (secondsBefore: number) => ['hitl.reminded', 'system', { secondsBefore }];
 
-const isTold = (request: Asked, ...told: unknown[]) =>
-  eventually(async () => expect(await toldOf(request)).toEqual(told), { every: 100 });
+const isRecorded = (request: Asked, ...recorded: unknown[]) =>
+  eventually(async () => expect(await recordedOf(request)).toEqual(recorded), { every: 100 });
 
 /** Somebody else's reminder that is due now has been given: the sweep has been by. */
 async function sweepsGoBy(): Promise<void> {
   const other = await asked([{ secondsBefore: 60 }]);
   await later(other, WINDOW - 60);
-  await isTold(other, reminded(60));
+  await isRecorded(other, reminded(60));
 }
 
 describe('a reminder', () => {
@@ -71,17 +71,17 @@ describe('a reminder', () => {
     const request = await asked([{ secondsBefore: 300 }, { secondsBefore: 60 }]);
     expect(await nextOf(request)).toBe(300);
     await sweepsGoBy();
-    expect(await toldOf(request)).toEqual([]);
+    expect(await recordedOf(request)).toEqual([]);
 
     await later(request, WINDOW - 300);
-    await isTold(request, reminded(300));
+    await isRecorded(request, reminded(300));
     expect(await requestOf(server, request.id)).toMatchObject({ status: 'pending', escalation_level: 0, decided_at: null });
     expect(await nextOf(request)).toBe(60);
     await later(request, 240);
-    await isTold(request, reminded(300), reminded(60));
+    await isRecorded(request, reminded(300), reminded(60));
     expect(await nextOf(request)).toBeNull();
     await sweepsGoBy();
-    expect(await toldOf(request)).toHaveLength(2);
+    expect(await recordedOf(request)).toHaveLength(2);
     expect((await newsOf(request)).filter((event) => event === 'hitl.request.reminder')).toHaveLength(2);
     (await root.post(`/api/v1/hitl/${request.id}/approve`)).expect(200);
   });
@@ -89,7 +89,7 @@ describe('a reminder', () => {
   test('of several that nobody gave in time people hear the last one', async () => {
     const request = await asked([{ secondsBefore: 600 }, { secondsBefore: 300 }, { secondsBefore: 60 }]);
     await later(request, WINDOW - 200);
-    await isTold(request, reminded(300));
+    await isRecorded(request, reminded(300));
     expect(await nextOf(request)).toBe(60);
   });
 
@@ -97,7 +97,7 @@ describe('a reminder', () => {
     const request = await asked([{ secondsBefore: 60, escalate: true }]);
     await withoutSweeper(server, () => later(request, WINDOW));
     await sweptTo(server, request.id, 'timed_out');
-    expect((await toldOf(request)).map(([event]) => event)).toEqual(['hitl.timed_out']);
+    expect((await recordedOf(request)).map(([event]) => event)).toEqual(['hitl.timed_out']);
   });
 
   test('is not given of what was decided before', async () => {
@@ -105,7 +105,7 @@ describe('a reminder', () => {
     (await root.post(`/api/v1/hitl/${request.id}/reject`)).expect(200);
     await later(request, WINDOW - 60);
     await sweepsGoBy();
-    expect((await toldOf(request)).map(([event]) => event)).toEqual(['hitl.rejected']);
+    expect((await recordedOf(request)).map(([event]) => event)).toEqual(['hitl.rejected']);
   });
 });
 
@@ -116,7 +116,7 @@ describe('a reminder that escalates', () => {
   test('moves the request up one level, in a new window with all of its reminders, up to level 2', async () => {
     const request = await asked([{ secondsBefore: 300 }, { secondsBefore: 60, escalate: true }]);
     await later(request, WINDOW - 60);
-    await isTold(request, reminded(60), running(1));
+    await isRecorded(request, reminded(60), running(1));
     const seen = await requestOf(server, request.id);
     expect(seen).toMatchObject({ status: 'escalated', escalation_level: 1, escalation_reason: 'the time to decide was running out' });
     expect(Date.parse(String(seen['expires_at']))).toBeGreaterThan(Date.now() + (WINDOW - 60) * 1_000);
@@ -124,25 +124,25 @@ describe('a reminder that escalates', () => {
     expect((await newsOf(request)).slice(-2).sort()).toEqual(['hitl.request.escalated', 'hitl.request.reminder']);
 
     await later(request, WINDOW - 60);
-    await isTold(request, reminded(60), running(1), reminded(60), running(2));
+    await isRecorded(request, reminded(60), running(1), reminded(60), running(2));
     await later(request, WINDOW - 300);
     await later(request, 240);
     // Admins are the last to ask: they are reminded, and that is all.
-    await eventually(async () => expect((await toldOf(request)).at(-1)).toEqual(reminded(60)), { every: 100 });
+    await eventually(async () => expect((await recordedOf(request)).at(-1)).toEqual(reminded(60)), { every: 100 });
     expect(await requestOf(server, request.id)).toMatchObject({ status: 'escalated', escalation_level: 2 });
-    expect((await toldOf(request)).filter(([event]) => event === 'hitl.escalated')).toHaveLength(2);
+    expect((await recordedOf(request)).filter(([event]) => event === 'hitl.escalated')).toHaveLength(2);
   });
 
   test('beside one that does not and was missed, it escalates once', async () => {
     const request = await asked([{ secondsBefore: 300, escalate: true }, { secondsBefore: 60 }]);
     await later(request, WINDOW - 30);
-    await isTold(request, reminded(60), running(1));
+    await isRecorded(request, reminded(60), running(1));
   });
 
   test('an escalation by time begins with all reminders anew', async () => {
     const request = await asked([{ secondsBefore: 60 }], { hitlTimeoutAction: 'escalate' });
     await later(request, WINDOW - 60);
-    await isTold(request, reminded(60));
+    await isRecorded(request, reminded(60));
     await later(request, 60);
     await sweptTo(server, request.id, 'escalated');
     expect([await nextOf(request), (await rowOf(request)).reminded_seconds]).toEqual([60, null]);
@@ -158,14 +158,14 @@ describe('under a stop', () => {
     await server.sql('update stops set made_at = made_at - make_interval(secs => $2) where id = $1', [stop, WINDOW - 10]);
     await later(request, WINDOW - 10);
     await sweepsGoBy();
-    expect(await toldOf(request)).toEqual([]);
+    expect(await recordedOf(request)).toEqual([]);
     (await root.delete(`/api/v1/stops/${stop}`)).expect(204);
     expect(await nextOf(request)).toBe(60);
     const after = await rowOf(request);
     expect(after.expires_at.getTime()).toBeGreaterThanOrEqual(before.expires_at.getTime() - 1_000);
     await sweepsGoBy();
-    expect(await toldOf(request)).toEqual([]);
+    expect(await recordedOf(request)).toEqual([]);
     await later(request, WINDOW - 60);
-    await isTold(request, reminded(60), ['hitl.escalated', 'system', expect.anything()]);
+    await isRecorded(request, reminded(60), ['hitl.escalated', 'system', expect.anything()]);
   });
 });

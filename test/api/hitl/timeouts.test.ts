@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../../support/http/actors.js';
 import { auditOf } from '../../support/log/entries.js';
 import { anAgent, type BuiltAgent, type GrantTerms } from '../../support/builders/agents.js';
-import { callLimit, tally, wrongTotals } from '../../support/builders/counting-world.js';
+import { callLimit, tally, wrongTotals } from '../../support/builders/counting-scenario.js';
 import { eventually } from '../../support/running/eventually.js';
 import { defineCapability, executionBecomes, executionOf, requestOf } from '../../support/builders/gate.js';
 import { anOrganization, aPerson } from '../../support/builders/people.js';
@@ -40,7 +40,7 @@ async function asked(terms: GrantTerms = {}, capability = 'email.send'): Promise
 }
 
 /** What is recorded of a request after its creation: events, actors, and what they say. */
-async function toldOf({ agent, id }: Asked): Promise<[string, string, object][]> {
+async function recordedOf({ agent, id }: Asked): Promise<[string, string, object][]> {
   const entries = (await auditOf(server, agent.id)).filter(({ event, metadata }) => event !== 'hitl.created' && metadata.hitlId === id);
   return entries.map(({ event, actorId, metadata }) => [event, actorId, metadata]);
 }
@@ -76,9 +76,9 @@ const EITHER_WAY: readonly Case[] = [
 async function expectEnded(request: Asked, action: string, becomes: object, actor: string): Promise<void> {
   const seen = await requestOf(server, request.id);
   expect(seen).toMatchObject(becomes);
-  const told = await toldOf(request);
+  const recorded = await recordedOf(request);
   const escalated = ['hitl.escalated', 'system', expect.objectContaining({ level: seen['escalation_level'] })];
-  expect(told).toEqual([timedOut(action, actor), ...(action === 'escalate' ? [escalated] : [])]);
+  expect(recorded).toEqual([timedOut(action, actor), ...(action === 'escalate' ? [escalated] : [])]);
   const execution = await executionOf(server, request.execution);
   if (action === 'escalate') {
     expect(execution).toMatchObject({ status: 'pending_hitl' });
@@ -99,7 +99,7 @@ describe('when the window ends', () => {
     await makeDue(server, [request.id], AT(level));
     expect(await sweptTo(server, request.id, 'approved')).toMatchObject(APPROVED);
     expect(await executionBecomes(server, request.execution, 'executed')).toMatchObject({ runtime: 'receipt' });
-    expect(await toldOf(request)).toEqual([
+    expect(await recordedOf(request)).toEqual([
       timedOut('approve'), ['hitl.approved', 'system', expect.anything()],
       ['execution.started', 'system', expect.objectContaining({ runtime: 'receipt' })],
       ['execution.completed', 'system', expect.anything()],
@@ -112,7 +112,7 @@ describe('when the window ends', () => {
     await makeDue(server, [request.id]);
     await sweptTo(server, request.id, 'approved');
     expect(await executionBecomes(server, request.execution, 'executed')).toMatchObject({ output: { ok: true } });
-    expect((await toldOf(request)).map(([event]) => event))
+    expect((await recordedOf(request)).map(([event]) => event))
       .toEqual(['hitl.timed_out', 'hitl.approved', 'execution.started', 'execution.completed']);
     expect(receiver.requests).toHaveLength(before + 1);
   });
@@ -159,7 +159,7 @@ describe('an approval by time asks the gate anew', () => {
     await makeDue(server, [request.id]);
     expect(await sweptTo(server, request.id, 'cancelled'))
       .toMatchObject({ decided_by: 'system', decision: { outcome: 'cancelled', by: 'system' } });
-    expect(await toldOf(request)).toEqual([['hitl.cancelled', 'system', expect.objectContaining({ reason })]]);
+    expect(await recordedOf(request)).toEqual([['hitl.cancelled', 'system', expect.objectContaining({ reason })]]);
     expect(await executionOf(server, request.execution)).toMatchObject({ status: 'cancelled' });
   });
 
@@ -173,7 +173,7 @@ describe('an approval by time asks the gate anew', () => {
     const seen = await sweptTo(server, request.id, 'escalated');
     expect(seen).toMatchObject({ escalation_level: 2, decided_by: null, escalation_reason: expect.stringContaining('admin') });
     expect(Date.parse(String(seen['expires_at']))).toBeGreaterThan(Date.now() + 1_000_000);
-    expect((await toldOf(request)).map(([event]) => event)).toEqual(['hitl.timed_out', 'hitl.escalated']);
+    expect((await recordedOf(request)).map(([event]) => event)).toEqual(['hitl.timed_out', 'hitl.escalated']);
     // Nobody of them decides either: now there is nobody left to ask.
     await makeDue(server, [request.id]);
     expect(await sweptTo(server, request.id, 'timed_out')).toMatchObject(REJECTED);
@@ -256,7 +256,7 @@ describe('check-timeouts', () => {
     });
     const statuses = await Promise.all(requests.map(async ({ id }) => (await requestOf(server, id)).status));
     expect(statuses).toEqual(['timed_out', 'timed_out', 'approved', 'escalated']);
-    for (const request of requests) for (const [, actor] of await toldOf(request)) expect(actor).toBe('system');
+    for (const request of requests) for (const [, actor] of await recordedOf(request)) expect(actor).toBe('system');
     await sweptTo(server, others.id, 'timed_out');
   });
 });

@@ -1,41 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../../support/http/actors.js';
 import { entriesOf } from '../../support/log/entries.js';
 import { anAgent } from '../../support/builders/agents.js';
-import { anOrganization, aPerson, type BuiltPerson, type Role } from '../../support/builders/people.js';
-import { startServer, type TestServer } from '../../support/servers/server.js';
+import { anOrganization, aPerson, type BuiltPerson } from '../../support/builders/people.js';
+import type { TestServer } from '../../support/servers/server.js';
+import {
+  startTwoServers, USERS, ABSENT, server, replica, root, anAddress, theRoles, idsOf,
+} from '../../support/builders/roles-at-two-servers.js';
 
-const USERS = '/api/v1/users';
-const ABSENT = 'usr_00000000000000000000000000absent0000';
-
-let server: TestServer;
-let replica: TestServer;
-let root: Client;
-let addresses = 0;
-
-beforeAll(async () => {
-  server = await startServer();
-  replica = await startServer({ replicaOf: server });
-  root = asRoot(server);
-});
-
-afterAll(async () => {
-  await replica.stop();
-  await server.stop();
-});
-
-const anAddress = () => `person-${++addresses}@example.test`;
-
-async function theRoles(organizationId?: string): Promise<Record<Role, BuiltPerson>> {
-  const terms = { organizationId: organizationId ?? (await anOrganization(server)) };
-  const [owner, admin, member, viewer] = await Promise.all([
-    aPerson(server, 'owner', terms), aPerson(server, 'admin', terms), aPerson(server, 'member', terms), aPerson(server, 'viewer', terms),
-  ]);
-  return { owner, admin, member, viewer };
-}
-
-const idsOf = async (client: Client, query: Record<string, string | number> = {}) =>
-  ((await client.get(USERS, { query })).expect(200).list('users') as { id: string }[]).map(({ id }) => id);
+startTwoServers();
 
 describe('making accounts', () => {
   test('root makes the first owner of an organization that never had one', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Client } from '../../support/http/actors.js';
-import { badInputWorld, type BadInputWorld, type Refusal } from '../../support/routes/bad-input-world.js';
+import { badInputScenario, type BadInputScenario, type Refusal } from '../../support/routes/bad-input-scenario.js';
 import { BODY_BYTES_MAX, goodBody, NO_JSON_TYPES, NO_OBJECT, UNREADABLE, wrongValuesFor } from '../../support/routes/bad-bodies.js';
 import type { BuiltAgent } from '../../support/builders/agents.js';
 import { closeRawConnections } from '../../support/http/raw-http.js';
@@ -13,13 +13,13 @@ let server: TestServer;
 let root: Client;
 let agent: BuiltAgent;
 let routes: readonly Route[];
-let ids: BadInputWorld['ids'];
-let send: BadInputWorld['send'];
-let callerOf: BadInputWorld['callerOf'];
+let ids: BadInputScenario['ids'];
+let send: BadInputScenario['send'];
+let callerOf: BadInputScenario['callerOf'];
 let before: StoredState;
 
 beforeAll(async () => {
-  ({ server, root, agent, routes, ids, send, callerOf } = await badInputWorld());
+  ({ server, root, agent, routes, ids, send, callerOf } = await badInputScenario());
 });
 
 beforeEach(async () => {

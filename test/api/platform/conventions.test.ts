@@ -186,10 +186,10 @@ describe('tracing', () => {
     await agent.client.post('/api/v1/execute', { capability: 'web.search', input: {} }, { headers });
     (await as(server, `${agent.token}x`).get('/api/v1/agents', { headers })).expect(401);
     await eventually(async () => {
-      const told = await server.sql<{ event: string }>(
+      const reported = await server.sql<{ event: string }>(
         `select event from audit_entries where payload like $1`, [`%"requestId":"${digest}"%`]);
-      expect(told.map(({ event }) => event)).toEqual(expect.arrayContaining(['auth.failed']));
-      expect(told.length).toBeGreaterThan(1);
+      expect(reported.map(({ event }) => event)).toEqual(expect.arrayContaining(['auth.failed']));
+      expect(reported.length).toBeGreaterThan(1);
     });
     const columns = await server.sql<{ t: string; c: string }>(`select table_name as t, column_name as c from information_schema.columns
       where table_schema = 'public' and data_type in ('text', 'json', 'jsonb', 'ARRAY')`);
@@ -255,22 +255,22 @@ describe('problems', () => {
   test('every status and code that a route may answer is documented with it', async () => {
     const document = (await anonymous(server).get('/openapi.json')).expect(200).at('paths') as Record<string, Record<string,
     { responses: Record<string, { description: string }> }>>;
-    const told = (path: string, method: string, status: number) => document[path]?.[method]?.responses[status]?.description ?? '';
-    expect(told('/api/v1/agents', 'post', 422)).toContain('INVALID_CONDITION');
+    const reported = (path: string, method: string, status: number) => document[path]?.[method]?.responses[status]?.description ?? '';
+    expect(reported('/api/v1/agents', 'post', 422)).toContain('INVALID_CONDITION');
     for (const path of ['/api/v1/execute', '/api/v1/executions']) {
-      expect([path, told(path, 'post', 422)]).toEqual([path, expect.stringContaining('INVALID_INPUT')]);
-      expect([path, told(path, 'post', 403)]).toEqual([path, expect.stringContaining('CAPABILITY_NOT_GRANTED')]);
-      expect([path, told(path, 'post', 409)]).toEqual([path, expect.stringContaining('IDEMPOTENCY_IN_FLIGHT')]);
+      expect([path, reported(path, 'post', 422)]).toEqual([path, expect.stringContaining('INVALID_INPUT')]);
+      expect([path, reported(path, 'post', 403)]).toEqual([path, expect.stringContaining('CAPABILITY_NOT_GRANTED')]);
+      expect([path, reported(path, 'post', 409)]).toEqual([path, expect.stringContaining('IDEMPOTENCY_IN_FLIGHT')]);
     }
     for (const path of ['/api/v1/capabilities/grant', '/api/v1/agents/{id}/capabilities']) {
-      expect([path, told(path, 'post', 422)]).toEqual([path, expect.stringContaining('INVALID_CONDITION')]);
+      expect([path, reported(path, 'post', 422)]).toEqual([path, expect.stringContaining('INVALID_CONDITION')]);
     }
     // Both find the agent or the capability missing by what the body says.
-    expect(told('/api/v1/capabilities/grant', 'post', 404)).toContain('NOT_FOUND');
-    expect(told('/api/v1/agents', 'post', 404)).toContain('NOT_FOUND');
+    expect(reported('/api/v1/capabilities/grant', 'post', 404)).toContain('NOT_FOUND');
+    expect(reported('/api/v1/agents', 'post', 404)).toContain('NOT_FOUND');
     // These by what the query names, and the page where there is no build of it.
     for (const path of ['/api/v1/audit/verify', '/api/v1/audit/export', '/api/v1/audit/verifier']) {
-      expect([path, told(path, 'get', 404)]).toEqual([path, expect.stringContaining('NOT_FOUND')]);
+      expect([path, reported(path, 'get', 404)]).toEqual([path, expect.stringContaining('NOT_FOUND')]);
     }
   });
 });

@@ -279,8 +279,8 @@ describe('what is not theirs', () => {
     (await erase(owner.client)).expect(200);
     await erased(server);
     expect(await storedStateOf(server, [elsewhere])).toEqual(before);
-    const told = JSON.stringify(await entriesAbout(owner.id));
-    for (const text of kept) expect(told).toContain(text);
+    const recorded = JSON.stringify(await entriesAbout(owner.id));
+    for (const text of kept) expect(recorded).toContain(text);
     expect((await erasuresOf(there.client)).length).toBe(0);
   });
 });

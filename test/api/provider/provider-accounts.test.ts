@@ -1,42 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '../../../src/domain/ids.js';
-import { as, asRoot, type Client, type Reply } from '../../support/http/actors.js';
-import { type ClaimsOfUser, startProvider, type TestProvider } from '../../support/sign-in/oidc-provider.js';
+import { asRoot, type Reply } from '../../support/http/actors.js';
+import type { ClaimsOfUser } from '../../support/sign-in/oidc-provider.js';
 import { anOrganization, aPerson } from '../../support/builders/people.js';
 import { aBrowserOf, signIn } from '../../support/sign-in/provider-login.js';
-import { startServer, type TestServer } from '../../support/servers/server.js';
+import { startServer } from '../../support/servers/server.js';
 import { aTenant } from '../../support/builders/tenants.js';
 import { entriesOf } from '../../support/log/entries.js';
+import { startProviderBeside, provider, server, replica, shows, linksOf } from '../../support/sign-in/shown-tokens.js';
 
-let provider: TestProvider;
-let server: TestServer;
-let replica: TestServer;
-
-beforeAll(async () => {
-  provider = await startProvider();
-  server = await startServer({ env: provider.env });
-  await provider.serves(server);
-  // The same provider, and nobody gets an account at first sight.
-  replica = await startServer({ replicaOf: server, env: { ...provider.env, OIDC_JIT: 'false' } });
-});
-
-afterAll(async () => {
-  await replica?.stop();
-  await server?.stop();
-  await provider?.close();
-});
-
-const me = (client: Client) => client.get('/api/v1/users/me');
-
-/** Calls as a user of the provider with a verified address, unless the claims say otherwise. */
-async function shows(sub: string, claims: ClaimsOfUser = {}, at = server): Promise<Reply> {
-  const token = await provider.accessToken(sub, { email: `${sub}@example.test`, email_verified: true, ...claims });
-  return me(as(at, token));
-}
-
-const linksOf = async (sub: string) =>
-  (await server.sql<{ user_id: string }>('select user_id from user_identities where subject = $1', [sub])).map((row) => row.user_id);
+startProviderBeside();
 
 /** A busy machine may not open so many connections at once, and says so; what is shown is what they come to. */
 async function patiently(call: () => Promise<Reply>, tries = 20): Promise<Reply> {
@@ -186,7 +160,7 @@ describe('somebody whose account was closed', () => {
 });
 
 describe('signing in at a provider that says the rest at userinfo', () => {
-  const world = () => ({ server, provider, stop: () => Promise.resolve() });
+  const scenario = () => ({ server, provider, stop: () => Promise.resolve() });
   const known = (sub: string) => server.sql(
     `select u.email, u.role, u.organization_id, i.claimed_role from user_identities i join users u on u.id = i.user_id
      where i.subject = $1`, [sub]);
@@ -200,12 +174,12 @@ describe('signing in at a provider that says the rest at userinfo', () => {
     const email = `${sub}@example.test`;
     await anInvitation(organizationId!, email, 'admin');
     await provider.tamper({ claims: { email_verified: true } });
-    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id, email_verified: false }))).status).toBe(403);
+    expect((await signIn(scenario(), await aBrowserOf(provider, sub, { tenant_id, email_verified: false }))).status).toBe(403);
     await provider.tamper(undefined);
-    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id, role: 'member' }))).status).toBe(200);
+    expect((await signIn(scenario(), await aBrowserOf(provider, sub, { tenant_id, role: 'member' }))).status).toBe(200);
     expect(await known(sub)).toEqual([{ email, role: 'member', organization_id: organizationId, claimed_role: 'member' }]);
     await provider.tamper({ claims: { role: 'viewer' } });
-    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id, role: 'member' }))).status).toBe(200);
+    expect((await signIn(scenario(), await aBrowserOf(provider, sub, { tenant_id, role: 'member' }))).status).toBe(200);
     await provider.tamper(undefined);
     expect(await known(sub)).toMatchObject([{ role: 'member', claimed_role: 'viewer' }]);
   });
@@ -213,7 +187,7 @@ describe('signing in at a provider that says the rest at userinfo', () => {
   test('is told what is wrong there, and makes nothing', async () => {
     const sub = NEW();
     await provider.status(500, '/me');
-    expect((await signIn(world(), await aBrowserOf(provider, sub))).status).toBe(502);
+    expect((await signIn(scenario(), await aBrowserOf(provider, sub))).status).toBe(502);
     await provider.status(undefined, '/me');
     expect(await linksOf(sub)).toEqual([]);
   });

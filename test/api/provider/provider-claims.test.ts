@@ -1,45 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '../../../src/domain/ids.js';
-import { anonymous, as, asRoot, type Client, type Reply } from '../../support/http/actors.js';
-import { type ClaimsOfUser, startProvider, type TestProvider } from '../../support/sign-in/oidc-provider.js';
+import { anonymous, asRoot, type Client } from '../../support/http/actors.js';
 import { eventually } from '../../support/running/eventually.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../../support/builders/people.js';
 import { aBrowserOf, cookieOf, sessionsOf, signIn } from '../../support/sign-in/provider-login.js';
 import { asProvider, linked } from '../../support/sign-in/provider-people.js';
-import { startServer, type TestServer } from '../../support/servers/server.js';
 import { aTenant } from '../../support/builders/tenants.js';
 import { entriesOf } from '../../support/log/entries.js';
+import { startProviderBeside, provider, server, me, shows, linksOf } from '../../support/sign-in/shown-tokens.js';
 
-let provider: TestProvider;
-let server: TestServer;
-let replica: TestServer;
+startProviderBeside();
 
-beforeAll(async () => {
-  provider = await startProvider();
-  server = await startServer({ env: provider.env });
-  await provider.serves(server);
-  // The same provider, and nobody gets an account at first sight.
-  replica = await startServer({ replicaOf: server, env: { ...provider.env, OIDC_JIT: 'false' } });
-});
-
-afterAll(async () => {
-  await replica?.stop();
-  await server?.stop();
-  await provider?.close();
-});
-
-const me = (client: Client) => client.get('/api/v1/users/me');
 const seconds = () => Math.floor(Date.now() / 1_000);
-
-/** Calls as a user of the provider with a verified address, unless the claims say otherwise. */
-async function shows(sub: string, claims: ClaimsOfUser = {}, at = server): Promise<Reply> {
-  const token = await provider.accessToken(sub, { email: `${sub}@example.test`, email_verified: true, ...claims });
-  return me(as(at, token));
-}
-
-const linksOf = async (sub: string) =>
-  (await server.sql<{ user_id: string }>('select user_id from user_identities where subject = $1', [sub])).map((row) => row.user_id);
 
 /** An open invitation, past the API. */
 async function anInvitation(
@@ -58,12 +31,12 @@ async function anInvitation(
 const NEW = () => `new-${randomUUID().slice(0, 8)}`;
 
 describe('a session at the provider', () => {
-  const world = () => ({ server, provider, stop: () => Promise.resolve() });
+  const scenario = () => ({ server, provider, stop: () => Promise.resolve() });
 
   test('that a renewal says less of stays as limited as it was, until the next sign-in', async () => {
     const [sub, { id: tenant_id }] = [NEW(), await aTenant(server, 'enterprise')];
     const browser = await aBrowserOf(provider, sub, { tenant_id, role: 'viewer' });
-    expect((await signIn(world(), browser)).status).toBe(200);
+    expect((await signIn(scenario(), browser)).status).toBe(200);
     await provider.claims(sub, { tenant_id });
     await server.sql(`update user_identities set claims_at = claims_at - interval '5 seconds' where subject = $1`, [sub]);
     const [{ user_id: id } = { user_id: '' }] = await sessionsOf(server, sub);
@@ -74,7 +47,7 @@ describe('a session at the provider', () => {
     });
     const claimed = () => server.sql('select claimed_role from user_identities where subject = $1', [sub]);
     expect(await claimed()).toEqual([{ claimed_role: 'viewer' }]);
-    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id }))).status).toBe(200);
+    expect((await signIn(scenario(), await aBrowserOf(provider, sub, { tenant_id }))).status).toBe(200);
     expect(await claimed()).toEqual([{ claimed_role: null }]);
   });
 
@@ -83,10 +56,10 @@ describe('a session at the provider', () => {
     await provider.tamper({ claims: { sid } });
     const body = new URLSearchParams({ logout_token: await provider.logoutToken({ sid }) });
     expect((await fetch(`${server.url}/api/v1/auth/backchannel-logout`, { method: 'POST', body })).status).toBe(200);
-    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id }))).status).toBe(401);
+    expect((await signIn(scenario(), await aBrowserOf(provider, sub, { tenant_id }))).status).toBe(401);
     expect(await sessionsOf(server, sub)).toEqual([]);
     await provider.tamper({ claims: { sid: NEW() } });
-    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id }))).status).toBe(200);
+    expect((await signIn(scenario(), await aBrowserOf(provider, sub, { tenant_id }))).status).toBe(200);
     await provider.tamper(undefined);
   });
 });
@@ -113,8 +86,8 @@ describe('claims', () => {
     (await changes(await asProvider(server, provider, admin))).expect(403, 'FORBIDDEN');
     (await changes(await asProvider(server, provider, admin, { role: 'admin', iat: seconds() - 600 }))).expect(403, 'FORBIDDEN');
     (await changes(await asProvider(server, provider, admin, { role: 'admin', iat: seconds() + 2 }))).expect(201);
-    const told = await entriesOf(server, 'auth.claims_changed', organizationId);
-    expect(told.filter(({ metadata }) => metadata.userId === admin.id).map(({ actorId, metadata }) => [actorId, metadata.role]).sort())
+    const recorded = await entriesOf(server, 'auth.claims_changed', organizationId);
+    expect(recorded.filter(({ metadata }) => metadata.userId === admin.id).map(({ actorId, metadata }) => [actorId, metadata.role]).sort())
       .toEqual([['system', 'admin'], ['system', 'owner'], ['system', 'viewer']]);
   });
 

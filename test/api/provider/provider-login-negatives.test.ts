@@ -3,15 +3,17 @@ import { SealedBox } from '../../../src/platform/secrets/sealed-box.js';
 import type { Browser, Page } from '../../support/http/browser.js';
 import { Browser as AnyBrowser } from '../../support/http/browser.js';
 import type { Tampering } from '../../support/sign-in/oidc-provider.js';
-import { aBrowserOf, CALLBACK, LOGIN, sessionsOf, type SignInWorld, startSignIn, wayBack } from '../../support/sign-in/provider-login.js';
+import {
+  aBrowserOf, CALLBACK, LOGIN, sessionsOf, type SignInScenario, startSignIn, wayBack,
+} from '../../support/sign-in/provider-login.js';
 import { originOf } from '../../support/builders/tenants.js';
 import { TEST_ENVIRONMENT } from '../../support/servers/test-run.js';
 
-let world: SignInWorld;
+let scenario: SignInScenario;
 beforeAll(async () => {
-  world = await startSignIn();
+  scenario = await startSignIn();
 });
-afterAll(() => world.stop());
+afterAll(() => scenario.stop());
 
 /** Somebody who comes back from the provider, and what is done to what they bring. */
 interface Attempt {
@@ -31,8 +33,8 @@ async function anAttempt(sub?: string): Promise<Attempt & { readonly sub: string
   const who = sub ?? `negative-${n}`;
   const address = `203.0.113.${100 + n}`;
   const headers = { 'x-forwarded-for': address };
-  const browser = await aBrowserOf(world.provider, who);
-  return { browser, headers, sub: who, address, back: await wayBack(world, browser, headers) };
+  const browser = await aBrowserOf(scenario.provider, who);
+  return { browser, headers, sub: who, address, back: await wayBack(scenario, browser, headers) };
 }
 
 const goBack = ({ browser, back, headers }: Attempt): Promise<Page> => browser.visit(back, { follow: 0, headers });
@@ -59,17 +61,17 @@ function resealed(attempt: Attempt, change: Record<string, unknown>, box = boxes
 }
 
 async function tampered(attempt: Attempt, change: Tampering): Promise<Page> {
-  await world.provider.tamper(change);
+  await scenario.provider.tamper(change);
   try {
     return await goBack(attempt);
   } finally {
-    await world.provider.tamper(undefined);
+    await scenario.provider.tamper(undefined);
   }
 }
 
 /** The codes of the failures that the log tells of an address. */
 async function failuresFrom(address: string): Promise<string[]> {
-  const rows = await world.server.sql<{ payload: string }>(
+  const rows = await scenario.server.sql<{ payload: string }>(
     `select payload from audit_entries where event = 'auth.failed' and disclosures like $1`, [`%${address}%`]);
   return rows.map(({ payload }) => /"reason":"([a-z_0-9]+)"/.exec(payload)?.[1] ?? payload);
 }
@@ -84,7 +86,7 @@ const NEGATIVES: readonly [string, (attempt: Attempt) => Promise<Page>, readonly
   ['with a state that is none', (a) => goBack(changed(a, (query) => query.set('state', '../../x'))), NOT_UNDER_WAY],
   ['in another browser', (a) => goBack({ ...a, browser: new AnyBrowser() }), NOT_UNDER_WAY],
   ['with the state of another sign-in of this browser', async (a) => {
-    const other = await wayBack(world, a.browser, a.headers);
+    const other = await wayBack(scenario, a.browser, a.headers);
     return goBack(changed(a, (query) => query.set('state', other.searchParams.get('state')!)));
   }, REFUSED],
   ['with a state that was used, though nothing came of it', async (a) => {
@@ -112,9 +114,9 @@ const NEGATIVES: readonly [string, (attempt: Attempt) => Promise<Page>, readonly
   ['with the nonce of another sign-in', (a) => tampered(a, { claims: { nonce: 'of-another' } }), REFUSED],
   ['with the name of another provider', (a) => goBack(changed(a, (query) => query.set('iss', 'https://evil.example'))), REFUSED],
   ['with a token of another issuer', (a) => tampered(a, { claims: { iss: 'https://evil.example' } }), REFUSED],
-  ['with a token for another client', (a) => tampered(a, { claims: { aud: world.provider.otherClient.id } }), REFUSED],
+  ['with a token for another client', (a) => tampered(a, { claims: { aud: scenario.provider.otherClient.id } }), REFUSED],
   ['with a token of several audiences that another client asked for', (a) =>
-    tampered(a, { claims: { aud: [world.provider.clientId, 'other'], azp: 'other' } }), REFUSED],
+    tampered(a, { claims: { aud: [scenario.provider.clientId, 'other'], azp: 'other' } }), REFUSED],
   ['with a token that is over', (a) => tampered(a, { claims: { iat: seconds() - 7_200, exp: seconds() - 3_600 } }), REFUSED],
   ['with a token of the next hour', (a) => tampered(a, { claims: { iat: seconds() + 3_600, exp: seconds() + 7_200 } }), REFUSED],
   ['with a token without an end', (a) => tampered(a, { claims: { exp: null } }), REFUSED],
@@ -128,9 +130,9 @@ const NEGATIVES: readonly [string, (attempt: Attempt) => Promise<Page>, readonly
   ['with a role that nobody knows', (a) => tampered(a, { claims: { role: 'root' } }), REFUSED],
   ['with a code that the provider gave another client', async (a) => {
     const { login } = loginCookie(a);
-    const page = await a.browser.visit(`${originOf(world.server)}${LOGIN}`, { follow: 0 });
+    const page = await a.browser.visit(`${originOf(scenario.server)}${LOGIN}`, { follow: 0 });
     const url = new URL(page.headers.get('location')!);
-    url.searchParams.set('client_id', world.provider.otherClient.id);
+    url.searchParams.set('client_id', scenario.provider.otherClient.id);
     url.searchParams.set('nonce', String(login['nonce']));
     let hop = url;
     while (hop.pathname !== CALLBACK) hop = new URL((await a.browser.visit(hop, { follow: 0 })).headers.get('location')!, hop);
@@ -142,20 +144,20 @@ const NEGATIVES: readonly [string, (attempt: Attempt) => Promise<Page>, readonly
 
 describe('nobody comes in', () => {
   test.each(NEGATIVES)('%s', async (_, act, failures) => {
-    const users = await world.server.sql('select 1 from users');
+    const users = await scenario.server.sql('select 1 from users');
     const attempt = await anAttempt();
     const page = await act(attempt);
     expect([page.status, page.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8']);
     expect(page.headers.getSetCookie().filter((line) => /^countersign=[^;]/.test(line))).toEqual([]);
     expect(attempt.browser.cookie('localhost', 'countersign')).toBeUndefined();
-    expect([await sessionsOf(world.server, attempt.sub), await failuresFrom(attempt.address)]).toEqual([[], failures]);
-    expect(await world.server.sql('select 1 from users')).toHaveLength(users.length);
+    expect([await sessionsOf(scenario.server, attempt.sub), await failuresFrom(attempt.address)]).toEqual([[], failures]);
+    expect(await scenario.server.sql('select 1 from users')).toHaveLength(users.length);
   });
 
   test('whom the provider refused, and what it says of that is not shown', async () => {
-    const browser = await aBrowserOf(world.provider, 'nobody');
-    const page = await browser.visit(await wayBack(world, browser), { follow: 0 });
-    expect([page.status, await sessionsOf(world.server, 'nobody')]).toEqual([400, []]);
+    const browser = await aBrowserOf(scenario.provider, 'nobody');
+    const page = await browser.visit(await wayBack(scenario, browser), { follow: 0 });
+    expect([page.status, await sessionsOf(scenario.server, 'nobody')]).toEqual([400, []]);
     expect(page.text).not.toContain('<b>');
     expect(page.text).toContain('refused or given up at the identity provider');
   });
@@ -172,23 +174,23 @@ test('a code that is used twice lets nobody in, and costs the session that it wa
   const second = await anAttempt('replayed');
   const code = first.back.searchParams.get('code')!;
   expect((await goBack(changed(second, (query) => query.set('code', code)))).status).toBe(400);
-  expect(await sessionsOf(world.server, 'replayed')).toHaveLength(1);
+  expect(await sessionsOf(scenario.server, 'replayed')).toHaveLength(1);
 });
 
 test('of one answer that comes twice at the same time one comes in', async () => {
   const { browser, back } = await anAttempt('doubled');
   const pages = await Promise.all([browser.visit(back, { follow: 0 }), browser.visit(back, { follow: 0 })]);
   expect(pages.map(({ status }) => status).sort()).toEqual([303, 400]);
-  expect(await sessionsOf(world.server, 'doubled')).toHaveLength(1);
+  expect(await sessionsOf(scenario.server, 'doubled')).toHaveLength(1);
 });
 
 test('whatever host the request names, the provider is told ours', async () => {
-  const redirect = `${originOf(world.server)}${CALLBACK}`;
+  const redirect = `${originOf(scenario.server)}${CALLBACK}`;
   const forged: Record<string, string>[] = [
     { host: 'evil.example' }, { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', forwarded: 'host=evil.example' },
   ];
   for (const headers of forged) {
-    const page = await new AnyBrowser().visit(`${originOf(world.server)}${LOGIN}`, { follow: 0, headers });
+    const page = await new AnyBrowser().visit(`${originOf(scenario.server)}${LOGIN}`, { follow: 0, headers });
     expect([page.status, new URL(page.headers.get('location')!).searchParams.get('redirect_uri')]).toEqual([302, redirect]);
     const { browser, back } = await anAttempt('forger');
     const returned = await browser.visit(back, { follow: 0, headers });
@@ -206,15 +208,15 @@ describe('who has signed in is sent to a path of ours', () => {
     [LOGIN, '/sign-in'], ['/api/v1/auth/../auth/login', '/sign-in'], ['/API/v1/auth/login', '/sign-in'], ['/.//evil.example', '/sign-in'],
     ['/internal/v1/tenants', '/sign-in'], [long, '/sign-in'],
   ])('%j → %s', async (returnTo, wanted) => {
-    const browser = await aBrowserOf(world.provider, 'returning');
-    const target = `${originOf(world.server)}${LOGIN}?returnTo=${encodeURIComponent(returnTo)}`;
+    const browser = await aBrowserOf(scenario.provider, 'returning');
+    const target = `${originOf(scenario.server)}${LOGIN}?returnTo=${encodeURIComponent(returnTo)}`;
     let page = await browser.visit(target, { follow: 0 });
     while (page.url.pathname !== CALLBACK) page = await browser.visit(new URL(page.headers.get('location')!, page.url), { follow: 0 });
     expect([page.status, page.headers.get('location')]).toEqual([303, wanted]);
   });
 
   test('and not to one of two', async () => {
-    const page = await new AnyBrowser().visit(`${originOf(world.server)}${LOGIN}?returnTo=/docs&returnTo=//evil.example`, { follow: 0 });
+    const page = await new AnyBrowser().visit(`${originOf(scenario.server)}${LOGIN}?returnTo=/docs&returnTo=//evil.example`, { follow: 0 });
     expect([page.status, page.headers.get('location')]).toEqual([400, null]);
   });
 });

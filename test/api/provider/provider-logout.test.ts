@@ -3,23 +3,23 @@ import { anonymous, asRoot } from '../../support/http/actors.js';
 import type { Browser } from '../../support/http/browser.js';
 import { eventually } from '../../support/running/eventually.js';
 import type { ForgedToken } from '../../support/sign-in/oidc-provider.js';
-import { aBrowserOf, cookieOf, sessionsOf, signIn, type SignInWorld, startSignIn } from '../../support/sign-in/provider-login.js';
+import { aBrowserOf, cookieOf, sessionsOf, signIn, type SignInScenario, startSignIn } from '../../support/sign-in/provider-login.js';
 import { originOf } from '../../support/builders/tenants.js';
 
 const BACKCHANNEL = '/api/v1/auth/backchannel-logout';
 
-let world: SignInWorld;
+let scenario: SignInScenario;
 beforeAll(async () => {
-  world = await startSignIn();
+  scenario = await startSignIn();
 });
-afterAll(() => world.stop());
+afterAll(() => scenario.stop());
 
-const me = (browser: Browser) => anonymous(world.server).with({ cookie: cookieOf(browser) }).get('/api/v1/users/me');
+const me = (browser: Browser) => anonymous(scenario.server).with({ cookie: cookieOf(browser) }).get('/api/v1/users/me');
 const seconds = () => Math.floor(Date.now() / 1_000);
 
 async function signedIn(sub: string): Promise<Browser> {
-  const browser = await aBrowserOf(world.provider, sub);
-  expect((await signIn(world, browser)).status).toBe(200);
+  const browser = await aBrowserOf(scenario.provider, sub);
+  expect((await signIn(scenario, browser)).status).toBe(200);
   (await me(browser)).expect(200);
   return browser;
 }
@@ -33,35 +33,36 @@ async function endAtProvider(browser: Browser, url: string): Promise<void> {
 }
 
 const send = (token: string) =>
-  fetch(`${world.server.url}${BACKCHANNEL}`, { method: 'POST', body: new URLSearchParams({ logout_token: token }) });
+  fetch(`${scenario.server.url}${BACKCHANNEL}`, { method: 'POST', body: new URLSearchParams({ logout_token: token }) });
 
 describe('who signs out here', () => {
   test('is told where to sign out at the provider too, and their refresh token is revoked there', async () => {
     const browser = await signedIn('ada');
-    await world.provider.forgetCounts();
+    await scenario.provider.forgetCounts();
     const cookie = cookieOf(browser);
-    const out = (await anonymous(world.server).with({ cookie, origin: originOf(world.server) }).post('/api/v1/auth/logout')).expect(200);
+    const onPage = anonymous(scenario.server).with({ cookie, origin: originOf(scenario.server) });
+    const out = (await onPage.post('/api/v1/auth/logout')).expect(200);
     const url = new URL(out.text('endSessionUrl'));
     expect([url.origin, url.searchParams.get('post_logout_redirect_uri')]).toEqual([
-      world.provider.issuer, `${originOf(world.server)}/sign-in`,
+      scenario.provider.issuer, `${originOf(scenario.server)}/sign-in`,
     ]);
     expect(url.searchParams.get('id_token_hint')).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
     expect(out.headers.get('set-cookie')).toMatch(/^countersign=; Path=\/; Max-Age=0;/);
     (await me(browser)).expect(401);
-    expect((await world.provider.counts()).requests['/token/revocation']).toBe(1);
-    expect((await sessionsOf(world.server, 'ada'))[0]).toMatchObject({ end_reason: 'asked' });
+    expect((await scenario.provider.counts()).requests['/token/revocation']).toBe(1);
+    expect((await sessionsOf(scenario.server, 'ada'))[0]).toMatchObject({ end_reason: 'asked' });
     await endAtProvider(browser, url.href);
-    expect((await world.server.sql('select provider_tokens from sessions where provider_tokens is not null'))).toEqual([]);
+    expect((await scenario.server.sql('select provider_tokens from sessions where provider_tokens is not null'))).toEqual([]);
   });
 
   test('is signed out though the provider is away', async () => {
     const browser = await signedIn('ada');
-    await world.provider.away(true);
-    const client = anonymous(world.server).with({ cookie: cookieOf(browser), origin: originOf(world.server) });
+    await scenario.provider.away(true);
+    const client = anonymous(scenario.server).with({ cookie: cookieOf(browser), origin: originOf(scenario.server) });
     try {
       (await client.post('/api/v1/auth/logout')).expect(200);
     } finally {
-      await world.provider.away(false);
+      await scenario.provider.away(false);
     }
     (await me(browser)).expect(401);
   });
@@ -70,11 +71,11 @@ describe('who signs out here', () => {
 describe('who signs out at the provider', () => {
   test('is signed out here, by the provider’s own call', async () => {
     const [browser, other] = [await signedIn('bob'), await signedIn('bob')];
-    await endAtProvider(browser, `${world.provider.issuer}/session/end`);
+    await endAtProvider(browser, `${scenario.provider.issuer}/session/end`);
     await eventually(async () => expect((await me(browser)).status).toBe(401));
     (await me(other)).expect(200);
-    const ended = (await sessionsOf(world.server, 'bob')).find(({ end_reason: reason }) => reason === 'provider')!;
-    const entries = (await asRoot(world.server).get('/api/v1/audit', { query: { event: 'auth.logout', limit: 5 } })).expect(200);
+    const ended = (await sessionsOf(scenario.server, 'bob')).find(({ end_reason: reason }) => reason === 'provider')!;
+    const entries = (await asRoot(scenario.server).get('/api/v1/audit', { query: { event: 'auth.logout', limit: 5 } })).expect(200);
     expect(entries.list('entries')[0]).toMatchObject({
       actorId: 'system', metadata: { sessionId: ended.id, userId: ended.user_id, reason: 'provider' },
     });
@@ -82,7 +83,7 @@ describe('who signs out at the provider', () => {
 
   test('everywhere, is signed out of all sessions; nobody else is', async () => {
     const [one, two, other] = [await signedIn('cleo'), await signedIn('cleo'), await signedIn('dora')];
-    const token = await world.provider.logoutToken({ sub: 'cleo' });
+    const token = await scenario.provider.logoutToken({ sub: 'cleo' });
     expect((await send(token)).status).toBe(200);
     expect([(await me(one)).status, (await me(two)).status, (await me(other)).status]).toEqual([401, 401, 200]);
     expect((await send(token)).status).toBe(400);
@@ -91,7 +92,7 @@ describe('who signs out at the provider', () => {
   test('of a session that is none of ours, or not theirs, is heard, and nothing ends', async () => {
     const browser = await signedIn('eve');
     for (const claims of [{ sub: 'eve', sid: 'unknown' }, { sid: 'unknown' }, { sub: 'nobody-here' }]) {
-      expect((await send(await world.provider.logoutToken(claims))).status).toBe(200);
+      expect((await send(await scenario.provider.logoutToken(claims))).status).toBe(200);
     }
     (await me(browser)).expect(200);
   });
@@ -118,11 +119,11 @@ describe('no session ends by a logout token', () => {
   ];
 
   test.each(forged)('%s', async (_, claims, how = {}) => {
-    const before = await sessionsOf(world.server, 'frida');
+    const before = await sessionsOf(scenario.server, 'frida');
     const browser = before.length === 0 ? await signedIn('frida') : undefined;
-    expect((await send(await world.provider.logoutToken({ sub: 'frida', ...claims }, how))).status).toBe(400);
+    expect((await send(await scenario.provider.logoutToken({ sub: 'frida', ...claims }, how))).status).toBe(400);
     if (browser !== undefined) (await me(browser)).expect(200);
-    expect((await sessionsOf(world.server, 'frida')).map(({ end_reason: reason }) => reason)).toEqual([null]);
+    expect((await sessionsOf(scenario.server, 'frida')).map(({ end_reason: reason }) => reason)).toEqual([null]);
   });
 
   test.each<[string, number, RequestInit]>([
@@ -132,6 +133,6 @@ describe('no session ends by a logout token', () => {
     ['that is none', 400, { body: new URLSearchParams({ logout_token: 'x.y.z' }) }],
     ['of 20 KB', 400, { body: new URLSearchParams({ logout_token: 'x'.repeat(20_000) }) }],
   ])('%s', async (_, status, init) => {
-    expect((await fetch(`${world.server.url}${BACKCHANNEL}`, { method: 'POST', ...init })).status).toBe(status);
+    expect((await fetch(`${scenario.server.url}${BACKCHANNEL}`, { method: 'POST', ...init })).status).toBe(status);
   });
 });

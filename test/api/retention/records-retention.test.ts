@@ -61,7 +61,7 @@ test('short periods, and an archive that is not there, are told', async () => {
   });
   expect(server.output()).toContain('AUDIT_RETENTION_DAYS is 90');
   await server.restart({ AUDIT_RETENTION_DAYS: '3660', AUDIT_ARCHIVE: `${archive}/missing` });
-  const told = await ready();
-  expect(told).toMatchObject({ status: 'ready', archiveWarning: expect.stringContaining('Nothing is swept') });
-  expect(Object.keys(told)).not.toContain('retentionWarning');
+  const reported = await ready();
+  expect(reported).toMatchObject({ status: 'ready', archiveWarning: expect.stringContaining('Nothing is swept') });
+  expect(Object.keys(reported)).not.toContain('retentionWarning');
 });

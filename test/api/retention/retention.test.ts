@@ -86,13 +86,13 @@ test('a dry run counts what then goes, and not the cuts that are listed again', 
   await aged(server.database);
   const [begun] = await server.sql<{ now: Date }>('select clock_timestamp() as now');
   const { stdout } = await sweepCommand(server.database, archive, ['--dry-run', '--json']);
-  const told = stdout.trim().split('\n').map((line) => JSON.parse(line) as SweptLine).filter(({ entries }) => entries > 0);
-  expect(told.length).toBeGreaterThan(0);
-  expect(await swept(server.database, archive)).toEqual(told);
+  const reported = stdout.trim().split('\n').map((line) => JSON.parse(line) as SweptLine).filter(({ entries }) => entries > 0);
+  expect(reported.length).toBeGreaterThan(0);
+  expect(await swept(server.database, archive)).toEqual(reported);
   const listed = await server.sql<{ id: string; cuts: number }>(
     `select organization_id as id, sum(json_array_length(cuts::json))::integer as cuts from audit_sweeps
      where made_at > $1 group by organization_id`, [begun!.now]);
-  expect(listed.some(({ id, cuts }) => cuts > told.find(({ organizationId }) => organizationId === id)!.chains)).toBe(true);
+  expect(listed.some(({ id, cuts }) => cuts > reported.find(({ organizationId }) => organizationId === id)!.chains)).toBe(true);
 });
 
 test('an open request keeps its entries, and all that stand behind them', async () => {

@@ -47,7 +47,7 @@ interface Entries {
 }
 
 /** The metadata of the entries of an event, the newest first. */
-const told = async (event: string, query: Record<string, string> = {}) =>
+const recorded = async (event: string, query: Record<string, string> = {}) =>
   (await asRoot(server).get<Entries>('/api/v1/audit', { query: { event_type: event, ...query } }))
     .expect(200).body.entries.map(({ metadata }) => metadata);
 
@@ -162,7 +162,7 @@ describe('signing in by a passkey', () => {
     test('and a counter that goes back is told as such', async () => {
       await refused(() => signIn(browser, made.key, { counter: 1 }));
       // The first of a minute and address is told at once, the others as one count.
-      expect((await told('auth.failed')).some(({ reason }) => String(reason).includes('passkey'))).toBe(true);
+      expect((await recorded('auth.failed')).some(({ reason }) => String(reason).includes('passkey'))).toBe(true);
     });
   });
 
@@ -188,7 +188,7 @@ describe('own passkeys', () => {
     (await session.post(`${AUTH}/passkeys`, { response: key.create(options) })).expect(201);
     (await session.delete(`${AUTH}/passkeys/${id}`)).expect(204);
     (await session.delete(`${AUTH}/passkeys/${id}`)).expect(404);
-    const changes = (await told('auth.credential_changed', { user_id: person.id })).map(({ change }) => change);
+    const changes = (await recorded('auth.credential_changed', { user_id: person.id })).map(({ change }) => change);
     expect(changes).toEqual(['removed', 'added', 'added']);
   });
 

@@ -1,52 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { asRoot, type Client } from '../../support/http/actors.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { asRoot } from '../../support/http/actors.js';
 import { eventually } from '../../support/running/eventually.js';
-import { aPerson, anOrganization, type BuiltPerson, firstOrganization } from '../../support/builders/people.js';
-import { startServer, type TestServer } from '../../support/servers/server.js';
-import { aSessionMaker, entriesOfSessions, type SessionMaker } from '../../support/sign-in/sessions.js';
+import { aPerson, anOrganization, type BuiltPerson } from '../../support/builders/people.js';
+import { entriesOfSessions } from '../../support/sign-in/sessions.js';
 import { asSession, type BuiltSession } from '../../support/builders/tenants.js';
+import { startSessions, ME, SESSIONS, LOGOUT, server, recorded, rowOf, gone } from '../../support/sign-in/made-sessions.js';
 
-const ME = '/api/v1/auth/me';
-const SESSIONS = '/api/v1/auth/sessions';
-const LOGOUT = '/api/v1/auth/logout';
+startSessions();
+
 const SWEPT = { every: 200 };
-
-let server: TestServer;
-let maker: SessionMaker;
-let organizationId: string;
-
-beforeAll(async () => {
-  server = await startServer();
-  [maker, organizationId] = await Promise.all([aSessionMaker(server.database), firstOrganization(server)]);
-});
-afterAll(async () => {
-  await maker.close();
-  await server.stop();
-});
-
-const told = async (id: string) => (await entriesOfSessions(server, organizationId)).get(id);
-
-interface SessionRow {
-  readonly last_used_at: Date;
-  readonly idle_until: Date;
-  readonly expires_at: Date;
-  readonly ended_at: Date | null;
-  readonly end_reason: string | null;
-  readonly provider_tokens: Buffer | null;
-  readonly token_hash: string;
-}
-
-async function rowOf(id: string): Promise<SessionRow> {
-  const [row] = await server.sql<SessionRow>('select * from sessions where id = $1', [id]);
-  return row!;
-}
-
-/** Refused for good: with a word on why, and the cookie goes. */
-async function gone(client: Client, why: RegExp): Promise<void> {
-  const answer = (await client.get(ME)).expect(401, 'UNAUTHENTICATED');
-  expect(answer.text('detail')).toMatch(why);
-  expect(answer.headers.get('set-cookie')).toMatch(/^countersign=; Path=\/; Max-Age=0; HttpOnly; SameSite=Lax$/);
-}
 
 describe('use', () => {
   test('makes a session last, and no longer than its end', async () => {
@@ -82,7 +44,7 @@ describe('signing out', () => {
     expect(answer.headers.get('set-cookie')).toMatch(/^countersign=; Path=\/; Max-Age=0;/);
     await gone(client, /it has ended/);
     (await other.client.get(ME)).expect(200);
-    expect(await told(id)).toEqual([
+    expect(await recorded(id)).toEqual([
       { event: 'auth.logout', actor: person.id, metadata: { sessionId: id, userId: person.id, reason: 'asked' } },
     ]);
   });
@@ -92,7 +54,7 @@ describe('signing out', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => client.post(LOGOUT)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 401]));
-    expect(await told(id)).toHaveLength(1);
+    expect(await recorded(id)).toHaveLength(1);
   });
 });
 
@@ -134,7 +96,7 @@ describe('one\'s sessions', () => {
     expect(ended.headers.get('set-cookie')).toBeNull();
     await gone(there.client, /it has ended/);
     (await here.client.delete(`${SESSIONS}/${there.id}`)).expect(404);
-    expect(await told(there.id)).toMatchObject([{ actor: person.id, metadata: { reason: 'revoked' } }]);
+    expect(await recorded(there.id)).toMatchObject([{ actor: person.id, metadata: { reason: 'revoked' } }]);
     const own = (await here.client.delete(`${SESSIONS}/${here.id}`)).expect(204);
     expect(own.headers.get('set-cookie')).toMatch(/^countersign=;/);
     await gone(here.client, /it has ended/);
@@ -153,7 +115,7 @@ describe('with an account', () => {
     await change(person.id);
     for (const { client, id } of sessions) {
       await gone(client, why);
-      expect(await told(id)).toMatchObject([{ event: 'auth.logout', actor: 'root', metadata: { reason, userId: person.id } }]);
+      expect(await recorded(id)).toMatchObject([{ event: 'auth.logout', actor: 'root', metadata: { reason, userId: person.id } }]);
     }
     (await another.client.get(ME)).expect(200);
   });

@@ -1,54 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { anonymous, asRoot, type Client } from '../../support/http/actors.js';
 import { eventually } from '../../support/running/eventually.js';
-import { aPerson, firstOrganization } from '../../support/builders/people.js';
-import { startServer, type TestServer } from '../../support/servers/server.js';
-import { aSessionMaker, entriesOfSessions, type SessionMaker } from '../../support/sign-in/sessions.js';
+import { aPerson } from '../../support/builders/people.js';
 import { asSession, aTenant, originOf } from '../../support/builders/tenants.js';
+import {
+  startSessions, ME, SESSIONS, LOGOUT, server, maker, organizationId, recorded, rowOf, gone,
+} from '../../support/sign-in/made-sessions.js';
 
-const ME = '/api/v1/auth/me';
-const SESSIONS = '/api/v1/auth/sessions';
-const LOGOUT = '/api/v1/auth/logout';
-
-let server: TestServer;
-let maker: SessionMaker;
-let organizationId: string;
-
-beforeAll(async () => {
-  server = await startServer();
-  [maker, organizationId] = await Promise.all([aSessionMaker(server.database), firstOrganization(server)]);
-});
-afterAll(async () => {
-  await maker.close();
-  await server.stop();
-});
+startSessions();
 
 const withCookie = (cookie: string): Client => anonymous(server).with({ cookie, origin: originOf(server) });
 const failures = async () => (await server.sql(`select id from audit_entries where event = 'auth.failed'`)).length;
-const told = async (id: string) => (await entriesOfSessions(server, organizationId)).get(id);
-
-interface SessionRow {
-  readonly last_used_at: Date;
-  readonly idle_until: Date;
-  readonly expires_at: Date;
-  readonly ended_at: Date | null;
-  readonly end_reason: string | null;
-  readonly provider_tokens: Buffer | null;
-  readonly token_hash: string;
-}
-
-async function rowOf(id: string): Promise<SessionRow> {
-  const [row] = await server.sql<SessionRow>('select * from sessions where id = $1', [id]);
-  return row!;
-}
-
-/** Refused for good: with a word on why, and the cookie goes. */
-async function gone(client: Client, why: RegExp): Promise<void> {
-  const answer = (await client.get(ME)).expect(401, 'UNAUTHENTICATED');
-  expect(answer.text('detail')).toMatch(why);
-  expect(answer.headers.get('set-cookie')).toMatch(/^countersign=; Path=\/; Max-Age=0; HttpOnly; SameSite=Lax$/);
-}
-
 // First: one entry tells of the first failure of an address in a minute.
 describe('a cookie that lets nobody in', () => {
   test.each<[string, Parameters<typeof asSession>[2], RegExp]>([
@@ -133,7 +95,7 @@ describe('beginning', () => {
     const { idle_until: idle, expires_at: end, last_used_at: used, token_hash: hash } = await rowOf(id);
     expect([+idle - +used, +end - +used]).toEqual([8 * 3_600_000, 7 * 86_400_000]);
     expect(cookie).not.toContain(hash);
-    expect(await told(id)).toEqual([{ event: 'auth.login', actor: person.id, metadata: { sessionId: id, method: 'password' } }]);
+    expect(await recorded(id)).toEqual([{ event: 'auth.login', actor: person.id, metadata: { sessionId: id, method: 'password' } }]);
   });
 
   test('by a provider keeps its tokens sealed, and only as long as the session is open', async () => {
@@ -144,11 +106,11 @@ describe('beginning', () => {
     const row = await rowOf(id);
     expect(JSON.stringify(row)).not.toMatch(/sid-of-theirs/);
     expect(row.provider_tokens!.toString('latin1')).not.toMatch(/of-the-provider/);
-    expect(await told(id)).toMatchObject([{ metadata: { method: 'provider', issuer } }]);
+    expect(await recorded(id)).toMatchObject([{ metadata: { method: 'provider', issuer } }]);
     expect(await maker.end({ organizationId, id }, 'provider', 'system')).toBe(1);
     expect(await maker.end({ organizationId, id }, 'provider', 'system')).toBe(0);
     expect(await rowOf(id)).toMatchObject({ provider_tokens: null, end_reason: 'provider' });
-    expect(await told(id)).toMatchObject([
+    expect(await recorded(id)).toMatchObject([
       {}, { event: 'auth.logout', actor: 'system', metadata: { reason: 'provider', userId: person.id } },
     ]);
   });

@@ -135,12 +135,13 @@ test('of an owner tell what they did in each organization of their tenant, and o
   await allSigned(server);
 
   const file = await copyOf(owner);
-  const told = (holder: string, list: string) => recordsOf(file).flatMap((records) => records[holder]?.[list]?.map(({ id }) => id) ?? []);
-  expect(told('executions', 'requested').toSorted()).toEqual(acted['executions']!.toSorted());
-  expect(told('hitl', 'decided').toSorted()).toEqual(acted['requests']!.toSorted());
-  expect(told('hitl', 'votes').toSorted()).toEqual(acted['votes']!.toSorted());
-  expect(told('organizations', 'stops').toSorted()).toEqual(acted['stops']!.toSorted());
-  expect(told('organizations', 'keys')).toEqual([owner.keyId]);
+  const reported = (holder: string, list: string) =>
+    recordsOf(file).flatMap((records) => records[holder]?.[list]?.map(({ id }) => id) ?? []);
+  expect(reported('executions', 'requested').toSorted()).toEqual(acted['executions']!.toSorted());
+  expect(reported('hitl', 'decided').toSorted()).toEqual(acted['requests']!.toSorted());
+  expect(reported('hitl', 'votes').toSorted()).toEqual(acted['votes']!.toSorted());
+  expect(reported('organizations', 'stops').toSorted()).toEqual(acted['stops']!.toSorted());
+  expect(reported('organizations', 'keys')).toEqual([owner.keyId]);
   expect(file.bytes.toString('utf8')).not.toContain('of a colleague');
   expect(await verifyBytes(file.bytes, [vkey])).toMatchObject({ exitCode: 0, breaks: [], covers: 'person' });
 });

@@ -54,9 +54,9 @@ type Forged = AuditEvent & { readonly by?: string };
 async function forged({ agent }: Pick<Held, 'agent'>, ...events: readonly Forged[]): Promise<string[]> {
   const ids = events.map(() => newId('audit'));
   const run = (sql: string, parameters: unknown[]) => server.sql<Record<string, unknown>>(sql, parameters);
-  const told = await Promise.all(events.map(async ({ by = agent.id, ...event }) =>
+  const recorded = await Promise.all(events.map(async ({ by = agent.id, ...event }) =>
     ({ by, ...(await restingOnNow(run, story.organizationId, event as AuditEvent, by)) })));
-  await forge(server.database, ...told.map(({ by, ...event }, i) => [
+  await forge(server.database, ...recorded.map(({ by, ...event }, i) => [
     { ...event, chain: agentChain(story.organizationId, agent.id), agentId: agent.id },
     { id: ids[i]!, actorId: by, timestamp: new Date() },
   ] as const));

@@ -12,33 +12,33 @@ const README = readFileSync(join(CHECKOUT, 'README.md'), 'utf8');
 describe('the story of README.md', () => {
   const story = commandsIn(README);
   let server: TestServer;
-  let told: RanCommands;
+  let reported: RanCommands;
 
   beforeAll(async () => {
     // The record is verified before a checkpoint covers it, as it says, however long the story takes here.
     server = await startServer({ env: { AUDIT_CHECKPOINT_SECONDS: '600' } });
     const shop = await freePort();
-    told = await runCommands(server, story, { script: story.script.replaceAll('4010', String(shop)) });
+    reported = await runCommands(server, story, { script: story.script.replaceAll('4010', String(shop)) });
   }, MINUTE);
   afterAll(async () => {
-    told?.forget();
+    reported?.forget();
     await server?.stop();
   }, MINUTE);
 
   test('runs from the first line to the last, and each call is answered as it says', () => {
-    const { code, statuses, output } = told;
+    const { code, statuses, output } = reported;
     expect({ code, statuses, output }).toEqual({ code: 0, statuses: story.statuses, output });
     expect(statuses.length).toBeGreaterThanOrEqual(15);
   });
 
   test('each answer that is shown is the answer', () => {
     expect(story.answers.length).toBeGreaterThanOrEqual(10);
-    for (const { call, body } of story.answers) expect(told.answerTo(call)).toEqual(asShown(body));
+    for (const { call, body } of story.answers) expect(reported.answerTo(call)).toEqual(asShown(body));
   });
 
   test('the shop got the small order, and the large one never', () => {
     // Its own output stands between the server's answers; only there does the bare input begin.
-    const printed = [...told.output.matchAll(/}(\{[^{}]*"item"[^{}]*})/g)];
+    const printed = [...reported.output.matchAll(/}(\{[^{}]*"item"[^{}]*})/g)];
     expect(printed.map(([, order = '']) => JSON.parse(order) as unknown)).toEqual([
       { item: 'steel sheet, 1 t', amount: 480 },
       { item: 'steel sheet', amount: 465 },
@@ -46,7 +46,7 @@ describe('the story of README.md', () => {
   });
 
   test('leaves no files behind', () => {
-    expect(told.left()).toEqual([]);
+    expect(reported.left()).toEqual([]);
   });
 });
 

@@ -13,23 +13,23 @@ const EXAMPLE = readFileSync(join(CHECKOUT, '.env.example'), 'utf8');
 describe('the calls of docs/sign-in.md', () => {
   const story = commandsIn(GUIDE);
   let server: TestServer;
-  let told: RanCommands;
+  let reported: RanCommands;
 
   beforeAll(async () => {
     server = await startServer({ env: INTERNAL });
-    told = await runCommands(server, story, { env: INTERNAL });
+    reported = await runCommands(server, story, { env: INTERNAL });
   });
   afterAll(async () => {
-    told?.forget();
+    reported?.forget();
     await server?.stop();
   });
 
   test('are answered as it says, from the first to the last', () => {
-    const { code, statuses, output } = told;
+    const { code, statuses, output } = reported;
     expect({ code, statuses, output }).toEqual({ code: 0, statuses: story.statuses, output });
     expect(statuses.length).toBeGreaterThanOrEqual(10);
-    for (const { call, body } of story.answers) expect(told.answerTo(call)).toEqual(asShown(body));
-    expect(told.left()).toEqual([]);
+    for (const { call, body } of story.answers) expect(reported.answerTo(call)).toEqual(asShown(body));
+    expect(reported.left()).toEqual([]);
   });
 });
 

@@ -57,7 +57,7 @@ class Source implements CredentialSource {
 }
 
 @Controller()
-class DeedsController {
+class ActionsController {
   constructor(private readonly identification: Identification) {}
 
   @Get('read')
@@ -123,7 +123,7 @@ export interface Noted {
 }
 
 /** The real guards before a few routes, with a person's keys and sessions that are what they say, and no database. */
-export async function startDeeds() {
+export async function startActions() {
   const noted: Noted = { failures: [], counted: 0 };
   const sources = new CredentialSources();
   sources.register(new Source('key'));
@@ -131,7 +131,7 @@ export async function startDeeds() {
   const config = { appUrl: APP_URL, corsOrigins: ['https://console.example'], encryptionKey: KEY };
 
   @Module({
-    controllers: [DeedsController],
+    controllers: [ActionsController],
     providers: [
       Identification, BrowserCalls, CallGuard, { provide: CONFIG, useValue: config }, { provide: CredentialSources, useValue: sources },
       { provide: IdempotencyKeys, useValue: new IdempotencyKeys(config) }, { provide: StatementsOnPool, useValue: { run: () => [] } },
@@ -141,9 +141,9 @@ export async function startDeeds() {
       { provide: APP_GUARD, useClass: AccessGuard },
     ],
   })
-  class DeedsModule {}
+  class ActionsModule {}
 
-  const app = await NestFactory.create<NestExpressApplication>(DeedsModule, { ...APP_OPTIONS, logger: false, abortOnError: false });
+  const app = await NestFactory.create<NestExpressApplication>(ActionsModule, { ...APP_OPTIONS, logger: false, abortOnError: false });
   const logger = createLogger({ logLevel: 'silent' }, { write: () => undefined });
   configureApp(app, { appUrl: APP_URL, corsOrigins: [], trustedProxies: [] }, logger);
   app.useGlobalGuards(app.get(CallGuard));

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { APP_URL, startDeeds } from './browser-calls-app.js';
+import { APP_URL, startActions } from './browser-calls-app.js';
 
-let server: Awaited<ReturnType<typeof startDeeds>>;
+let server: Awaited<ReturnType<typeof startActions>>;
 beforeAll(async () => {
-  server = await startDeeds();
+  server = await startActions();
 });
 beforeEach(() => {
   server.noted.failures.length = 0;

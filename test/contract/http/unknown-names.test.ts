@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { goodBody } from '../../support/routes/bad-bodies.js';
-import { badInputWorld, type BadInputWorld, type Sent } from '../../support/routes/bad-input-world.js';
+import { badInputScenario, type BadInputScenario, type Sent } from '../../support/routes/bad-input-scenario.js';
 import { closeRawConnections } from '../../support/http/raw-http.js';
 import { inParallel } from '../../support/proofs/in-lanes.js';
 import { storedState, type StoredState } from '../../support/log/stored-state.js';
@@ -10,22 +10,22 @@ import { isOfPages } from '../../support/routes/strongest-caller.js';
 // Every route of the running server's document × every member and parameter that it documents, misspelt. Nothing here knows a route
 // by name.
 
-let world: BadInputWorld;
+let scenario: BadInputScenario;
 let before: StoredState;
 
 beforeAll(async () => {
-  world = await badInputWorld();
-  before = await storedState(world.server);
+  scenario = await badInputScenario();
+  before = await storedState(scenario.server);
 });
 
 afterAll(async () => {
   closeRawConnections();
-  await world?.server.stop();
+  await scenario?.server.stop();
 });
 
 const LANES = 8;
 
-const strict = () => world.routes.filter((route) => !isForBrowsers(route));
+const strict = () => scenario.routes.filter((route) => !isForBrowsers(route));
 
 interface Misspelling {
   readonly route: Route;
@@ -59,11 +59,11 @@ function* inQuery(route: Route): Iterable<Misspelling> {
 
 /** What keeps the call from acting is the misspelling alone. */
 function bodyOf(route: Route): Sent {
-  return route.takesBody || isOfPages(route) ? { body: JSON.stringify(goodBody(route, { agentId: world.agent.id })) } : {};
+  return route.takesBody || isOfPages(route) ? { body: JSON.stringify(goodBody(route, { agentId: scenario.agent.id })) } : {};
 }
 
 function* inBody(route: Route): Iterable<Misspelling> {
-  const good = goodBody(route, { agentId: world.agent.id });
+  const good = goodBody(route, { agentId: scenario.agent.id });
   for (const { place, members } of objectsOf(route.members)) {
     const names = Object.keys(members);
     for (const meant of names) {
@@ -96,14 +96,14 @@ function put(body: Record<string, unknown>, place: readonly string[], value: unk
 }
 
 async function wrongWith({ route, sent, pointer, meant }: Misspelling): Promise<string[]> {
-  const { status, code, errors } = await world.send(route, sent);
+  const { status, code, errors } = await scenario.send(route, sent);
   const said = errors.find((error) => error.pointer === pointer)?.message;
   if (status === 400 && code === 'VALIDATION_FAILED' && said === `is not known here; did you mean ${meant}?`) return [];
   return [`${route.method} ${route.template} ${pointer}, meant ${meant}: ${status} ${JSON.stringify(errors)}`];
 }
 
 async function changedNothing(): Promise<void> {
-  expect(await storedState(world.server)).toEqual(before);
+  expect(await storedState(scenario.server)).toEqual(before);
 }
 
 describe('on every route', () => {
@@ -128,7 +128,7 @@ describe('on every route', () => {
       const tries: [Sent, string][] = [[{ query: '?nonsense=1', ...bodyOf(route) }, '?nonsense']];
       if (!route.takesBody) tries.push([{ body: '{"nonsense":1}' }, '/nonsense']);
       for (const [sent, pointer] of tries) {
-        const { status, code, pointers } = await world.send(route, sent);
+        const { status, code, pointers } = await scenario.send(route, sent);
         const isRefused = status === 400 && code === 'VALIDATION_FAILED' && pointers.join() === pointer;
         if (!isRefused) wrong.push(`${route.method} ${route.template} ${pointer}: ${status} ${code} ${pointers.join()}`);
       }
@@ -142,7 +142,7 @@ describe('on every route', () => {
     const wrong: string[] = [];
     for (const route of strict().filter(({ query, takesBody }) => takesBody || 'limit' in query)) {
       const body = route.takesBody ? { body: '[]' } : {};
-      const { status, errors, headers: answered } = await world.send(route, { query: '?nonsense=1', headers, ...body });
+      const { status, errors, headers: answered } = await scenario.send(route, { query: '?nonsense=1', headers, ...body });
       const ofNames = errors.some(({ message }) => message.startsWith('is not known'));
       const right = answered['preference-applied'] === 'handling=lenient' && !ofNames && (!route.takesBody || status === 400);
       if (!right) wrong.push(`${route.method} ${route.template}: ${status} ${answered['preference-applied']} ${JSON.stringify(errors)}`);

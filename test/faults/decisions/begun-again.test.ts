@@ -70,7 +70,7 @@ async function executionEntries({ agent }: Approved): Promise<AuditEntry[]> {
 /** Key and body of each call that arrived. */
 const calls = (): string[] => receiver.requests.map(({ headers, body }) => `${String(headers['idempotency-key'])} ${body}`);
 
-async function toldOf(id: string): Promise<number> {
+async function notificationsOf(id: string): Promise<number> {
   const rows = await server.sql(`select 1 from outbox where kind = 'notification.send' and payload ->> 'event' = 'execution.indeterminate'
     and payload ->> 'executionId' = $1`, [id]);
   return rows.length;
@@ -93,7 +93,7 @@ test('it is called again with the same key and the same bytes, and the log says 
     metadata: { executionId: request.execution, hitlId: request.id, attempt: 2 },
   });
   expect(await requestOf(server, request.id)).toMatchObject({ status: 'approved', execution: { status: 'executed' } });
-  expect(await toldOf(request.execution)).toBe(0);
+  expect(await notificationsOf(request.execution)).toBe(0);
   // It has one share in the grant's limit, however often it began.
   const [uses] = await server.sql<{ count: number }>('select count(*)::integer as count from grant_uses where execution_id = $1',
     [request.execution]);
@@ -117,7 +117,7 @@ test('three times at most: then nobody can tell, and people are told', async () 
   ]);
   expect(entries.at(-1)!.metadata).toMatchObject({ outcome: 'indeterminate', hitlId: request.id });
   expect(receiver.requests).toHaveLength(3);
-  expect(await toldOf(request.execution)).toBe(1);
+  expect(await notificationsOf(request.execution)).toBe(1);
   await verifies();
 });
 
@@ -154,7 +154,7 @@ test('a beginning like the first: what stands in the way of that leaves it indet
     const message = expect.stringMatching(code === '' ? /not repeated\.$/ : new RegExp(`: ${code}\\.$`));
     expect([name, execution.error]).toEqual([name, { code: 'INDETERMINATE', message }]);
     expect((await executionEntries(request)).map(({ event }) => event)).toEqual(['execution.started', 'execution.failed']);
-    expect(await toldOf(request.execution)).toBe(1);
+    expect(await notificationsOf(request.execution)).toBe(1);
   }
   expect(receiver.requests).toHaveLength(OBSTACLES.length);
   // What was edited by hand is found; the rest is as it was written.

@@ -38,8 +38,8 @@ test.each([
   await pause(WINDOW_MS + 200);
   release();
   (await decision).expect(409, 'HITL_EXPIRED');
-  const told = (await auditOf(other, agent.id)).map(({ event }) => event);
-  expect(told).not.toContain(`hitl.${verb === 'approve' ? 'approved' : verb === 'reject' ? 'rejected' : 'escalated'}`);
+  const recorded = (await auditOf(other, agent.id)).map(({ event }) => event);
+  expect(recorded).not.toContain(`hitl.${verb === 'approve' ? 'approved' : verb === 'reject' ? 'rejected' : 'escalated'}`);
   expect((await requestOf(other, id)).status).not.toBe('approved');
   expect(receiver.requests).toEqual([]);
 });

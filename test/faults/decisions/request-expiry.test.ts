@@ -47,11 +47,12 @@ async function expectEndedOnce(count: number): Promise<void> {
   const [seen] = await server.sql(`select
     (select count(*)::integer from hitl_requests where status = 'timed_out' and decided_by = 'system') as requests,
     (select count(*)::integer from audit_entries where event = 'hitl.timed_out') as entries,
-    (select count(distinct payload::json -> 'metadata' ->> 'hitlId')::integer from audit_entries where event = 'hitl.timed_out') as told,
+    (select count(distinct payload::json -> 'metadata' ->> 'hitlId')::integer from audit_entries
+     where event = 'hitl.timed_out') as recorded,
     (select count(*)::integer from executions where status = 'cancelled' and reason = 'timed_out') as executions,
     (select count(*)::integer from outbox where payload ->> 'event' = 'hitl.request.timed_out') as news,
     (select sum(open_requests)::integer from audit_heads) as open`);
-  expect(seen).toEqual({ requests: count, entries: count, told: count, executions: count, news: count, open: 0 });
+  expect(seen).toEqual({ requests: count, entries: count, recorded: count, executions: count, news: count, open: 0 });
   // The requests were made by SQL, without their entries.
   expect(await integrityOf(server.database.url)).toMatchObject({ valid: true, breaks: [] });
 }
@@ -144,8 +145,8 @@ describe('what cannot be ended now does not hold up the rest', () => {
       for (const request of requests) await manyDue(server, request, 99);
       await makeDue(server, requests);
       const replies = await Promise.all(Array.from({ length: 8 }, () => root.post('/api/v1/hitl/check-timeouts')));
-      const told = replies.map((reply) => reply.expect(200).body as { checked: number; timedOut: number });
-      expect(told.reduce((sum, { timedOut }) => sum + timedOut, 0)).toBe(await countOf('timed_out'));
+      const recorded = replies.map((reply) => reply.expect(200).body as { checked: number; timedOut: number });
+      expect(recorded.reduce((sum, { timedOut }) => sum + timedOut, 0)).toBe(await countOf('timed_out'));
     });
     await allEnded(300);
     await expectEndedOnce(300);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client, type Reply } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
-import { teamMates } from '../../support/builders/counting-world.js';
+import { teamMates } from '../../support/builders/counting-scenario.js';
 import type { DatabaseProxy } from '../../support/servers/database-proxy.js';
 import { defineCapability, executionBecomes, requestOf } from '../../support/builders/gate.js';
 import { aPerson, aTeam, type BuiltPerson, firstOrganization, type Role } from '../../support/builders/people.js';

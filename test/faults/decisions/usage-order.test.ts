@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { asRoot, type Client, type Reply } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
-import { callLimit as calls, moveToTeam, wrongTotals } from '../../support/builders/counting-world.js';
+import { callLimit as calls, moveToTeam, wrongTotals } from '../../support/builders/counting-scenario.js';
 import { eventually } from '../../support/running/eventually.js';
 import { aTeam, firstOrganization } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';

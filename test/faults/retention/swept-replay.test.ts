@@ -33,7 +33,7 @@ async function anOrganization(): Promise<string> {
 }
 
 /** Two admins, a lead and a member of a team, and a stop of another organization, of all of whom nothing is left. */
-async function aWorld() {
+async function aScenario() {
   const organizationId = await anOrganization();
   const [admin, other, lead, member] = await Promise.all(
     ['admin', 'admin', 'member', 'member'].map((role) => known(server, role, organizationId)));
@@ -71,9 +71,9 @@ async function judged(): Promise<{ breaks: string[]; swept: number }> {
 }
 
 describe('after a sweep', () => {
-  let world: Awaited<ReturnType<typeof aWorld>>;
+  let scenario: Awaited<ReturnType<typeof aScenario>>;
   beforeAll(async () => {
-    world = await aWorld();
+    scenario = await aScenario();
   });
 
   /** Nothing is wrong, and so many decisions more rest on what is gone. */
@@ -84,24 +84,25 @@ describe('after a sweep', () => {
   }
 
   test('an old hand votes, a new one decides: neither the vote nor what it led to', () => expectUnknown(2, async () => {
-    const fresh = await known(server, 'admin', world.organizationId);
-    const request = await asks(await mailer(world.organizationId, { quorum: { approvals: 2 } }));
-    await votes(world.other, request);
+    const fresh = await known(server, 'admin', scenario.organizationId);
+    const request = await asks(await mailer(scenario.organizationId, { quorum: { approvals: 2 } }));
+    await votes(scenario.other, request);
     (await decide(fresh, request, 'approve')).expect(200);
   }));
 
   test('an admin moves to another address, then approves', () => expectUnknown(1, async () => {
-    (await root.patch(`/api/v1/users/${world.other.id}`, { email: 'moved@example.test' })).expect(200);
-    (await decide(world.other, await asks(await mailer(world.organizationId)), 'approve')).expect(200);
+    (await root.patch(`/api/v1/users/${scenario.other.id}`, { email: 'moved@example.test' })).expect(200);
+    (await decide(scenario.other, await asks(await mailer(scenario.organizationId)), 'approve')).expect(200);
   }));
 
   test('a lead changes their name, then approves', () => expectUnknown(1, async () => {
-    (await root.patch(`/api/v1/users/${world.lead.id}`, { name: 'Married Name' })).expect(200);
-    (await decide(world.lead, await asks(await mailer(world.organizationId, {}, { teamId: world.teamId })), 'approve')).expect(200);
+    (await root.patch(`/api/v1/users/${scenario.lead.id}`, { name: 'Married Name' })).expect(200);
+    const asked = await asks(await mailer(scenario.organizationId, {}, { teamId: scenario.teamId }));
+    (await decide(scenario.lead, asked, 'approve')).expect(200);
   }));
 
   test('a quorum with a team whose member joined before', () => expectUnknown(1, async () => {
-    const { organizationId, teamId, member } = world;
+    const { organizationId, teamId, member } = scenario;
     (await root.patch(`/api/v1/users/${member.id}`, { role: 'admin' })).expect(200);
     const fresh = await known(server, 'admin', organizationId);
     const request = await asks(await mailer(organizationId, { quorum: { approvals: 2, groups: [{ teamId }] } }, { teamId }));
@@ -110,32 +111,32 @@ describe('after a sweep', () => {
   }));
 
   test('an owner who changed their name breaks the glass', async () => {
-    const owner = await known(server, 'owner', world.organizationId);
+    const owner = await known(server, 'owner', scenario.organizationId);
     const before = (await judged()).swept;
     (await root.patch(`/api/v1/users/${owner.id}`, { name: 'Owner' })).expect(200);
-    const request = await asks(await mailer(world.organizationId, { quorum: { approvals: 2 } }));
-    (await decide(owner, request, 'approve', { breakGlass: true, note: 'the house is on fire' })).expect(200);
+    const request = await asks(await mailer(scenario.organizationId, { quorum: { approvals: 2 } }));
+    (await decide(owner, request, 'approve', { breakGlass: true, note: 'the plant is on fire' })).expect(200);
     // Their account was made after the sweep: all of it is known.
     expect(await judged()).toEqual({ breaks: [], swept: before });
   });
 
   test('a stop from before holds a new agent; once it is lifted, the log tells that it was', () => expectUnknown(0, async () => {
     const before = (await judged()).swept;
-    const agent = await anAgent(server).inOrganization(world.stopped).granted('web.search').create();
+    const agent = await anAgent(server).inOrganization(scenario.stopped).granted('web.search').create();
     (await agent.client.post('/api/v1/execute', { capability: 'web.search', input: {} })).expect(403, 'STOPPED');
     expect(await judged()).toEqual({ breaks: [], swept: before + 1 });
-    (await root.delete(`/api/v1/stops/${world.stop}`)).expect(204);
+    (await root.delete(`/api/v1/stops/${scenario.stop}`)).expect(204);
     (await agent.client.post('/api/v1/execute', { capability: 'web.search', input: {} })).expect(200);
   }));
 
   test('an agent from before goes on', () => expectUnknown(4, async () => {
-    const { veteran, other } = world;
+    const { veteran, other } = scenario;
     (await veteran.client.post('/api/v1/execute', { capability: 'web.search', input: {} })).expect(200);
     (await decide(other, await asks(veteran), 'approve')).expect(200);
   }));
 
   test('a forged transfer of money by an agent from before is found', async () => {
-    const { organizationId, veteran } = world;
+    const { organizationId, veteran } = scenario;
     const metadata = { executionId: newId('exec'), definition: definitionDigest({}), grantVersion: 1, input: {}, reasons: [] };
     const begun = { type: 'execution.started', capability: 'finance.transfer', metadata } as const;
     await forge(server.database, [{
@@ -148,7 +149,7 @@ describe('after a sweep', () => {
   });
 
   test('a forged approval by a viewer who came after it is found', async () => {
-    const { organizationId } = world;
+    const { organizationId } = scenario;
     const viewer = await known(server, 'viewer', organizationId);
     const agent = await mailer(organizationId);
     const grants = (await root.get(`/api/v1/agents/${agent.id}/capabilities`)).expect(200).list('grants') as { id: string }[];

@@ -59,23 +59,23 @@ async function holding(folder: string, text: string): Promise<string> {
   throw new Error(`no archive has ${text}`);
 }
 
-async function change(file: string, deed: (text: string) => string): Promise<void> {
+async function change(file: string, edit: (text: string) => string): Promise<void> {
   const bytes = await readFile(file);
   const before = gunzipSync(bytes).toString();
-  const after = deed(before);
+  const after = edit(before);
   expect(after).not.toBe(before);
   await writeFile(file, gzipSync(after));
 }
 
-const changed = (file: string, deed: (text: string) => string) => (one: string) => change(join(one, file), deed);
+const changed = (file: string, edit: (text: string) => string) => (one: string) => change(join(one, file), edit);
 
 /** By a command that opens a database: the archives of its log in this folder. */
-const told = (folder: string) => verifiedWithArchives(server.database, folder, '--integrity');
+const reported = (folder: string) => verifiedWithArchives(server.database, folder, '--integrity');
 const altered = (detail: RegExp) => expect.objectContaining({ kind: 'archive_altered', detail: expect.stringMatching(detail) });
 
 describe('archives with the database that they were taken from', () => {
   test('are as they were archived, but for what was erased', async () => {
-    const { verdict, archives, breaks } = await told(root);
+    const { verdict, archives, breaks } = await reported(root);
     expect([verdict, breaks]).toEqual(['valid', []]);
     expect(archives!.checked).toBeGreaterThanOrEqual(sweeps.length);
   });
@@ -87,10 +87,10 @@ describe('archives with the database that they were taken from', () => {
     ['no values', (one) => rm(join(one, 'disclosures.jsonl.gz')), /cannot be read: ENOENT/],
     ['no skeleton', (one) => rm(join(one, 'skeleton.jsonl.gz')), /cannot be read: ENOENT/],
     ['nothing', (one) => rm(one, { recursive: true }), /cannot be read: ENOENT/],
-  ])('%s', async (_name, deed, detail) => {
+  ])('%s', async (_name, edit, detail) => {
     const folder = await copy();
-    await deed(await holding(folder, 'someone'));
-    const { verdict, breaks } = await told(folder);
+    await edit(await holding(folder, 'someone'));
+    const { verdict, breaks } = await reported(folder);
     expect([verdict, breaks]).toEqual(['tampered', expect.arrayContaining([altered(detail)])]);
   });
 });

@@ -229,17 +229,17 @@ describe('what is done around a cut point is found', () => {
   });
 
   test('an entry of a sweep that is written into the log by hand', async () => {
-    const [told] = await server.sql<{ payload: string; id: string; chain: string; prev_hash: string; seq: number }>(
+    const [reported] = await server.sql<{ payload: string; id: string; chain: string; prev_hash: string; seq: number }>(
       'select payload, id, chain, prev_hash, seq::integer from audit_entries where id = $1', [cut.sweepEntryId]);
     const [first] = survivors as [Survivor];
-    const payload = told!.payload.replaceAll(cut.hash, first.hash).replace(`"seq":${cut.seq}}`, `"seq":${first.seq}}`)
+    const payload = reported!.payload.replaceAll(cut.hash, first.hash).replace(`"seq":${cut.seq}}`, `"seq":${first.seq}}`)
       .replace(`"count":${cut.count},"hash":"${first.hash}"`, `"count":${cut.count + 1},"hash":"${first.hash}"`);
-    const hash = entryHash(preimage({ payload, prevHash: told!.prev_hash }));
+    const hash = entryHash(preimage({ payload, prevHash: reported!.prev_hash }));
     const { log, file } = await tampered([
       gone(agent.id, first.seq), cutsOf(instead({ seq: first.seq, hash: first.hash, count: cut.count + 1 })),
-      `update audit_entries set payload = $p$${payload}$p$, hash = '${hash}' where id = '${told!.id}'`,
-      `update audit_entries set prev_hash = '${hash}' where chain = '${told!.chain}' and seq = ${told!.seq + 1}`,
-      `update audit_heads set hash = '${hash}' where chain = '${told!.chain}' and seq = ${told!.seq}`,
+      `update audit_entries set payload = $p$${payload}$p$, hash = '${hash}' where id = '${reported!.id}'`,
+      `update audit_entries set prev_hash = '${hash}' where chain = '${reported!.chain}' and seq = ${reported!.seq + 1}`,
+      `update audit_heads set hash = '${hash}' where chain = '${reported!.chain}' and seq = ${reported!.seq}`,
     ]);
     expect(log.length).toBeGreaterThan(0);
     expect(file.length).toBeGreaterThan(0);

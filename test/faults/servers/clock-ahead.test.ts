@@ -29,10 +29,10 @@ test.each([[60, 1], [1_800, 1_150]])('what was done while a clock ran %i s ahead
   const admin = await known(server, 'admin', organizationId);
   const redefined = { inputSchema: { type: 'object', required: ['n'] } };
   (await admin.client.patch('/api/v1/capabilities/crm.push', redefined)).expect(200);
-  const [told] = await server.sql<{ at: string }>(
+  const [reported] = await server.sql<{ at: string }>(
     `select "timestamp" as at from audit_entries where event = 'capability.definition_updated' and organization_id = $1`,
     [organizationId]);
-  expect(Date.parse(told!.at) - Date.now()).toBeGreaterThan(seconds * 500);
+  expect(Date.parse(reported!.at) - Date.now()).toBeGreaterThan(seconds * 500);
   await server.restart({ NODE_OPTIONS: '' });
   for (let left = calls; left > 0; left -= 10) await Promise.all(Array.from({ length: Math.min(10, left) }, push));
   const requestId = (await agent.client.post('/api/v1/execute', { capability: 'email.send', input: {} })).expect(202).text('hitlRequestId');

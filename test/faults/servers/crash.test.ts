@@ -133,9 +133,9 @@ test('killed while a connector runs: indeterminate once the lease is over, never
     metadata: { executionId: id, outcome: 'indeterminate', error: { code: expect.any(String) } },
   });
   expect((await call()).expect(200).body).toMatchObject({ status: 'failed', executionId: id });
-  const told = await server.sql(`select 1 from outbox where payload ->> 'event' = 'execution.indeterminate'
+  const notified = await server.sql(`select 1 from outbox where payload ->> 'event' = 'execution.indeterminate'
     and payload ->> 'executionId' = $1`, [id]);
-  expect(told).toHaveLength(1);
+  expect(notified).toHaveLength(1);
   expect(receipts()).toEqual(new Map([[id, 1], [other, 1]]));
   await verifies();
 });

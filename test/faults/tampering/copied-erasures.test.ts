@@ -109,15 +109,15 @@ const signedBy = (seed: string): NoteOf => async (entry) =>
   signNote(authorizationText('erasure', await instance(), entry.organizationId, statementIn(entry)), [signingKey(await instance(), seed)]);
 const none: NoteOf = () => Promise.resolve(undefined);
 
-interface Told {
+interface Reported {
   readonly code: number | null;
   readonly verdict: string;
   readonly breaks: readonly { readonly kind: string; readonly chain: string; readonly detail: string }[];
 }
-const command = async (...words: string[]): Promise<Told> => {
+const command = async (...words: string[]): Promise<Reported> => {
   const { code, stdout, stderr } = await countersign(['audit', 'verify', '--json', ...words]);
   if (stdout === '') throw new Error(stderr);
-  return { code, ...(JSON.parse(stdout) as Omit<Told, 'code'>) };
+  return { code, ...(JSON.parse(stdout) as Omit<Reported, 'code'>) };
 };
 const ofDatabase = (...words: string[]) => command('--database-url', server.database.url, ...words);
 
@@ -134,7 +134,7 @@ async function ofFile(organizationId?: string, keys: readonly string[] = []) {
 async function sound(): Promise<void> {
   expect(await ofDatabase('--no-remember')).toMatchObject({ code: 0, breaks: [] });
   expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
-  for (const told of await ofFile()) expect(told).toMatchObject({ verdict: expect.stringMatching(/^valid/), breaks: [] });
+  for (const reported of await ofFile()) expect(reported).toMatchObject({ verdict: expect.stringMatching(/^valid/), breaks: [] });
   expect(await verifiedArchives(server.database, archive)).toMatchObject({ breaks: [] });
 }
 
@@ -176,8 +176,8 @@ test('what was signed of an erasure counts for its own entry, and for no copy in
   const found = { breaks: [expect.objectContaining({ ...isUnsigned, chain: `sys_${organizationId}`, entryId: copy.id })] };
   expect(await verification(server)).toMatchObject({ valid: false, ...found });
   expect(await ofDatabase('--no-remember')).toMatchObject({ code: 1, ...found });
-  for (const told of await ofFile(organizationId, [await verifierKeyOf(server)])) {
-    expect(told).toMatchObject({ verdict: 'tampered', ...found });
+  for (const reported of await ofFile(organizationId, [await verifierKeyOf(server)])) {
+    expect(reported).toMatchObject({ verdict: 'tampered', ...found });
   }
 }));
 

@@ -92,8 +92,8 @@ test.each(DEEP)('%s too deep is named, and keeps nobody from an answer', async (
     expect(alone.verdict === 'tampered').toBe(table === 'audit_entries');
     const { breaks } = await verification(server);
     expect(breaks.map((one) => one.kind)).toContain(kind);
-    const told = await countersign(['audit', 'verify', '--no-remember', '--database-url', server.database.url]);
-    expect([told.code, told.stdout]).toEqual([1, expect.stringContaining('tampered')]);
+    const reported = await countersign(['audit', 'verify', '--no-remember', '--database-url', server.database.url]);
+    expect([reported.code, reported.stdout]).toEqual([1, expect.stringContaining('tampered')]);
   } finally {
     await server.database.asSuperuser(
       `set max_stack_depth = '7MB'`,

@@ -107,15 +107,15 @@ const foreign = signedBy(randomBytes(32).toString('base64'));
 const fromRealErasure: NoteOf = async () =>
   (await server.sql<{ note: string }>('select note from audit_erasure_notes order by organization_id limit 1'))[0]!.note;
 
-interface Told {
+interface Reported {
   readonly code: number | null;
   readonly verdict: string;
   readonly breaks: readonly { readonly kind: string; readonly chain: string; readonly detail: string }[];
 }
-const command = async (...words: string[]): Promise<Told> => {
+const command = async (...words: string[]): Promise<Reported> => {
   const { code, stdout, stderr } = await countersign(['audit', 'verify', '--json', ...words]);
   if (stdout === '') throw new Error(stderr);
-  return { code, ...(JSON.parse(stdout) as Omit<Told, 'code'>) };
+  return { code, ...(JSON.parse(stdout) as Omit<Reported, 'code'>) };
 };
 const ofDatabase = (...words: string[]) => command('--database-url', server.database.url, ...words);
 
@@ -132,7 +132,7 @@ async function ofFile(organizationId?: string, keys: readonly string[] = []) {
 async function sound(): Promise<void> {
   expect(await ofDatabase('--no-remember')).toMatchObject({ code: 0, breaks: [] });
   expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
-  for (const told of await ofFile()) expect(told).toMatchObject({ verdict: expect.stringMatching(/^valid/), breaks: [] });
+  for (const reported of await ofFile()) expect(reported).toMatchObject({ verdict: expect.stringMatching(/^valid/), breaks: [] });
   expect(await verifiedArchives(server.database, archive)).toMatchObject({ breaks: [] });
 }
 
@@ -159,15 +159,15 @@ test('an erasure that no server carried out is found by server, command and file
     ]);
   }
   for (const words of [['--no-remember'], ['--remember', remembered]]) {
-    const told = await ofDatabase(...words);
-    expect(told).toMatchObject({ code: 1, verdict: 'tampered', breaks: expect.arrayContaining(found.flat()) });
-    expect(told.breaks).not.toContainEqual(expect.objectContaining({ chain: withKey.entry.chain }));
+    const reported = await ofDatabase(...words);
+    expect(reported).toMatchObject({ code: 1, verdict: 'tampered', breaks: expect.arrayContaining(found.flat()) });
+    expect(reported.breaks).not.toContainEqual(expect.objectContaining({ chain: withKey.entry.chain }));
   }
   expect((await verification(server)).breaks).toEqual(expect.arrayContaining(found.flat()));
   for (const [n, { organizationId, agent }] of scenes.slice(0, 3).entries()) {
     expect((await ofDatabase('--no-remember', '--agent', agent.id)).breaks).toEqual(expect.arrayContaining(found[n]!));
-    for (const told of await ofFile(organizationId, [await verifierKeyOf(server)])) {
-      expect(told).toMatchObject({ verdict: 'tampered', breaks: expect.arrayContaining(found[n]!) });
+    for (const reported of await ofFile(organizationId, [await verifierKeyOf(server)])) {
+      expect(reported).toMatchObject({ verdict: 'tampered', breaks: expect.arrayContaining(found[n]!) });
     }
   }
 });
@@ -191,8 +191,8 @@ async function expectTampered({ organizationId, agent }: Scene, wanted: object):
   expect(await verification(server)).toMatchObject({ valid: false, ...found });
   expect(await ofDatabase('--no-remember')).toMatchObject({ code: 1, ...found });
   expect(await ofDatabase('--no-remember', '--agent', agent.id)).toMatchObject({ code: 1, ...found });
-  for (const told of await ofFile(organizationId, [await verifierKeyOf(server)])) {
-    expect(told).toMatchObject({ verdict: 'tampered', ...found });
+  for (const reported of await ofFile(organizationId, [await verifierKeyOf(server)])) {
+    expect(reported).toMatchObject({ verdict: 'tampered', ...found });
   }
 }
 

@@ -82,15 +82,15 @@ async function forged({ organizationId, agent }: Scene, seq: number, noteOf: (en
   }, new Random('forged'));
   const note = await noteOf(entry);
   await appendEntriesPast(server.database, entry);
-  const told = { ...cut, sweepEntryId: entry.id };
+  const reported = { ...cut, sweepEntryId: entry.id };
   await server.sql(
     `insert into audit_sweeps (organization_id, id, state, before, cuts, checkpoint, entry_id, notes, skeleton, disclosures, made_at)
      values ($1, 'swp_' || $2, $3, now(), $4, $5, $2, $6, $7, $7, now())`,
-    [organizationId, entry.id, state, JSON.stringify([told]), JSON.stringify(below),
+    [organizationId, entry.id, state, JSON.stringify([reported]), JSON.stringify(below),
       JSON.stringify(note === undefined ? {} : { [entry.id]: note }), '0'.repeat(64)]);
   if (areDeleted) await server.database.asSuperuser(`delete from audit_entries where chain = '${agent.id}' and seq <= ${seq}`);
   await allSigned(server);
-  return { cut: told, entry };
+  return { cut: reported, entry };
 }
 
 const instance = async () => (await server.sql<{ name: string }>('select name from instance'))[0]!.name;
@@ -137,9 +137,9 @@ test('a sweep that nobody ordered is found by server, command and file; signed b
   for (const [n, noteOf] of [none, foreign, fromRealSweep].entries()) cuts.push((await forged(scenes[n]!, 3, noteOf)).cut);
   const found = cuts.map(({ chain }) => expect.objectContaining({ kind: 'deleted', chain, detail: expect.stringMatching(/signed/) }));
   for (const words of [['--no-remember'], ['--remember', remembered]]) {
-    const told = await command(...words);
-    expect(told).toMatchObject({ code: 1, verdict: 'tampered', breaks: expect.arrayContaining(found) });
-    expect(told.breaks).not.toContainEqual(expect.objectContaining({ chain: real.cut.chain }));
+    const reported = await command(...words);
+    expect(reported).toMatchObject({ code: 1, verdict: 'tampered', breaks: expect.arrayContaining(found) });
+    expect(reported.breaks).not.toContainEqual(expect.objectContaining({ chain: real.cut.chain }));
   }
   expect((await verification(server)).breaks).toEqual(expect.arrayContaining(found));
   for (const [n, { organizationId }] of scenes.slice(0, 3).entries()) {
@@ -216,11 +216,11 @@ describe('the server', () => {
     await allSigned(server);
     await server.sql(`update audit_checkpoints set made_at = made_at - interval '400 days' where ${ofFirst}`, [first.organizationId]);
     expect(await hindered(first)).toMatch(/nothing was swept/);
-    const [told] = await server.sql<{ size: string; at: Date }>(
+    const [reported] = await server.sql<{ size: string; at: Date }>(
       `select platform_size as size, made_at as at from audit_checkpoints where organization_id = $1 order by size limit 1`,
       [second.organizationId]);
     await server.sql('update audit_checkpoints set platform_size = $2, made_at = $3 where organization_id = $1',
-      [second.organizationId, told!.size, told!.at]);
+      [second.organizationId, reported!.size, reported!.at]);
     const events = () => server.sql<{ event: string }>('select event from audit_entries where chain = $1 order by seq', [second.agent.id]);
     const young = (await events()).slice(-2);
     expect(young).toHaveLength(2);

@@ -59,9 +59,9 @@ test('endless cells of entries are named by whoever reads them, and end nobody',
 
   const cli = await countersign(['audit', 'verify', '--database-url', server.database.url, '--no-remember', '--json']);
   expect([cli.code, cli.stderr]).toEqual([1, expect.not.stringContaining('broke off')]);
-  const told = (JSON.parse(cli.stdout) as { breaks: Named[] }).breaks;
-  for (const [seq, kind] of wrong) expect([seq, of(told, seq)]).toEqual([seq, expect.arrayContaining([kind])]);
-  expect(of(told, 1)).toEqual([]);
+  const reported = (JSON.parse(cli.stdout) as { breaks: Named[] }).breaks;
+  for (const [seq, kind] of wrong) expect([seq, of(reported, seq)]).toEqual([seq, expect.arrayContaining([kind])]);
+  expect(of(reported, 1)).toEqual([]);
 
   const answer = (await asRoot(server).get<{ breaks: Named[] }>('/api/v1/audit/verify')).expect(200).body;
   for (const [seq, kind] of wrong) expect([seq, of(answer.breaks, seq)]).toEqual([seq, expect.arrayContaining([kind])]);

@@ -90,10 +90,10 @@ async function fileOf(path: string, query: Record<string, string | number> = {})
 }
 
 /** By the command, and by the stand-alone verifier, each with a memory of its own. */
-async function both(file: string, text: string): Promise<{ told: CommandResult; alone: Verified; kept: [string, string] }> {
+async function both(file: string, text: string): Promise<{ reported: CommandResult; alone: Verified; kept: [string, string] }> {
   const [one, other] = [remembered(text), remembered(text)];
-  const [told, alone] = [await verify(['--file', file], one), await verifyFile(file, [], ['--remember', other])];
-  return { told, alone, kept: [readFileSync(one, 'utf8'), readFileSync(other, 'utf8')] };
+  const [reported, alone] = [await verify(['--file', file], one), await verifyFile(file, [], ['--remember', other])];
+  return { reported, alone, kept: [readFileSync(one, 'utf8'), readFileSync(other, 'utf8')] };
 }
 
 describe("the platform's tree", () => {
@@ -124,17 +124,17 @@ describe("the platform's tree", () => {
 
   test('is not compared with a file that nobody asked to prove it: that is said, and the memory stays as it is', async () => {
     const text = rewritten(platformSize);
-    const { told, alone, kept } = await both(await fileOf(EXPORT), text);
+    const { reported, alone, kept } = await both(await fileOf(EXPORT), text);
     const ask = `platform_since=${platformSize}`;
-    expect(told.code).toBe(0);
-    expect(told.stdout).toMatch(new RegExp(`Remembered ${instance}/platform of \\d+ leaves: not compared, and kept; .+ ${ask}`));
+    expect(reported.code).toBe(0);
+    expect(reported.stdout).toMatch(new RegExp(`Remembered ${instance}/platform of \\d+ leaves: not compared, and kept; .+ ${ask}`));
     expect(alone).toMatchObject({ exitCode: 0, verdict: 'valid', remembered: [{ state: 'unproven', ask }] });
     for (const one of kept) expect(noteIn(one, PLATFORM_TREE)).toBe(noteIn(text, PLATFORM_TREE));
     const out = join(folder, 'asked.jsonl');
     const words = ['audit', 'export', '--out', out, '--url', server.url, '--key', ROOT_KEY, '--platform-since', String(platformSize)];
     expect((await countersign(words, { DATA_DIR: join(folder, 'none') })).code).toBe(0);
     const asked = await both(out, text);
-    expect([asked.told.code, asked.alone.exitCode]).toEqual([1, 1]);
+    expect([asked.reported.code, asked.alone.exitCode]).toEqual([1, 1]);
   });
 
   test('is not vouched for by a server that does not prove it when it is asked', async () => {
@@ -161,10 +161,10 @@ describe("the platform's tree", () => {
 describe("a person's file", () => {
   test('cannot show that anything goes on: its verdict counts, and the memory stays as it is', async () => {
     const file = await fileOf(`/api/v1/audit/${person.id}/export`, { format: 'jsonl' });
-    const { told, alone, kept } = await both(file, young);
-    expect([told.code, told.stdout]).toEqual([0, expect.stringContaining('(person: of the rest the file says nothing)')]);
+    const { reported, alone, kept } = await both(file, young);
+    expect([reported.code, reported.stdout]).toEqual([0, expect.stringContaining('(person: of the rest the file says nothing)')]);
     const wanted = `Remembered ${instance}/${organizationId} of \\d+ leaves: not compared, and kept; .+ no export of this kind`;
-    expect(told.stdout).toMatch(new RegExp(wanted));
+    expect(reported.stdout).toMatch(new RegExp(wanted));
     expect(alone).toMatchObject({ exitCode: 0, verdict: 'valid' });
     for (const one of kept) expect(JSON.parse(one)).toEqual(JSON.parse(young));
   });
@@ -174,16 +174,16 @@ describe("a window's file", () => {
   const selection = () => ({ to: '2020-01-01', organization_id: organizationId });
 
   test('that does not show that its tree goes on has a verdict, and ends with 2: which export shows it is said', async () => {
-    const { told, alone, kept } = await both(await fileOf(EXPORT, selection()), young);
-    expect(told.code).toBe(2);
-    expect(told.stdout).toContain('(part: of the rest the file says nothing)');
+    const { reported, alone, kept } = await both(await fileOf(EXPORT, selection()), young);
+    expect(reported.code).toBe(2);
+    expect(reported.stdout).toContain('(part: of the rest the file says nothing)');
     const since = sizeIn(young, organizationId);
-    expect(told.stderr).toContain(`organization_id=${organizationId}&since=${since}`);
-    expect(told.stderr).toContain('--no-remember');
+    expect(reported.stderr).toContain(`organization_id=${organizationId}&since=${since}`);
+    expect(reported.stderr).toContain('--no-remember');
     expect(alone).toMatchObject({ exitCode: 2, verdict: 'valid' });
     expect(kept).toEqual([young, young]);
     const asked = await both(await fileOf(EXPORT, { ...selection(), since, platform_since: platformSize }), young);
-    expect([asked.told.code, asked.alone.exitCode]).toEqual([0, 0]);
+    expect([asked.reported.code, asked.alone.exitCode]).toEqual([0, 0]);
     for (const one of asked.kept) expect(sizeIn(one, organizationId)).toBeGreaterThan(since);
   });
 });

@@ -37,8 +37,8 @@ describe('countersign audit export', () => {
     const out = join(folder, 'server.jsonl.gz');
     const words = ['audit', 'export', '--out', out, '--url', server.url, '--key', admin.key, '--to', '2090-01-01'];
     const { code, stderr, stdout } = await countersign(words, env());
-    const told = `countersign audit export: reads the export of ${server.url} (--url)\n`;
-    expect([code, stderr, stdout]).toEqual([0, told, `Written to ${out}\n`]);
+    const reported = `countersign audit export: reads the export of ${server.url} (--url)\n`;
+    expect([code, stderr, stdout]).toEqual([0, reported, `Written to ${out}\n`]);
     expect(await verifyFile(out, [vkey])).toMatchObject({ exitCode: 0, breaks: [] });
     expect(readdirSync(folder).filter((one) => one.includes('.part-'))).toEqual([]);
   });

@@ -8,7 +8,7 @@ import {
   checkpointOf, exportOf, type Line, linesOf as linesOfExport, seal, SIGNER, signerOf,
 } from '../../support/verifier/export-maker.js';
 import { onEntry, verifierCases } from '../../support/verifier/verifier-cases.js';
-import { world } from '../../support/verifier/verifier-world.js';
+import { scenario } from '../../support/verifier/verifier-scenario.js';
 
 const judged = async (lines: readonly string[], options = {}) => {
   const { verdict, breaks } = await verify(lines, options);
@@ -17,16 +17,16 @@ const judged = async (lines: readonly string[], options = {}) => {
 
 describe('an untouched export', () => {
   it('is valid', async () => {
-    expect(await judged(exportOf(world().log))).toEqual(['valid']);
+    expect(await judged(exportOf(scenario().log))).toEqual(['valid']);
   });
 
   it('is valid so far while entries are younger than the checkpoint', async () => {
-    expect(await judged(exportOf(world().log, { anchored: (_, leaves) => Math.max(0, leaves - 2) }))).toEqual(['valid_unanchored']);
-    expect(await judged(exportOf(world().log, { anchored: () => 0 }))).toEqual(['valid_unanchored']);
+    expect(await judged(exportOf(scenario().log, { anchored: (_, leaves) => Math.max(0, leaves - 2) }))).toEqual(['valid_unanchored']);
+    expect(await judged(exportOf(scenario().log, { anchored: () => 0 }))).toEqual(['valid_unanchored']);
   });
 
   it('is valid after an erasure, and a second one', async () => {
-    const made = world();
+    const made = scenario();
     for (const n of [1, 3]) {
       const entry = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.organizationId === 'org_a')[n]!;
       made.erase('org_a', made.blank(entry, '/metadata/comment'));
@@ -35,7 +35,7 @@ describe('an untouched export', () => {
   });
 
   it('is valid after a sweep, and a second one', async () => {
-    const made = world();
+    const made = scenario();
     made.sweep('org_a', 12, { agt_1: 4, sys_org_a: 1 });
     made.call('org_a', 'agt_1', 50);
     const cuts = made.sweep('org_a', 18, { agt_1: 6, agt_2: 4, sys_org_a: 2 });
@@ -44,7 +44,7 @@ describe('an untouched export', () => {
   });
 
   it('is valid as a part: a window, an agent, a person', async () => {
-    const made = world();
+    const made = scenario();
     const entry = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')[1]!;
     made.erase('org_a', made.blank(entry, '/metadata/comment'));
     made.call('org_a', 'agt_1', 60);
@@ -55,7 +55,7 @@ describe('an untouched export', () => {
   });
 
   it('goes on from a remembered checkpoint', async () => {
-    const made = world();
+    const made = scenario();
     const before = await verify(exportOf(made.log));
     made.call('org_a', 'agt_1', 70);
     const after = await verify(exportOf(made.log), { remembered: before.notes, keys: [SIGNER.vkey] });
@@ -64,7 +64,7 @@ describe('an untouched export', () => {
   });
 });
 
-describe('each deed is found', () => {
+describe('each change is found', () => {
   it.each(verifierCases())('$name', async ({ lines, verdict, kinds }) => {
     const result = await verify(lines);
     expect(result.verdict).toBe(verdict);
@@ -74,7 +74,7 @@ describe('each deed is found', () => {
 });
 
 describe('what would overflow a stack', () => {
-  const { log } = world();
+  const { log } = scenario();
   const changed = (change: (entry: Line) => Line) => seal(onEntry((one) => one['seq'] === 3, change)(linesOfExport(log)));
   const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
   const disclosed = (members: object) => (entry: Line) => {
@@ -105,7 +105,7 @@ describe('what would overflow a stack', () => {
 describe('a signature that is repeated', () => {
   /** How often numbers of 64 bits are made, as only hashing for a signature and reading its points need. */
   const workOf = async (times: number) => {
-    const lines = linesOfExport(world().log).map((one) =>
+    const lines = linesOfExport(scenario().log).map((one) =>
       one.kind === 'checkpoint' ? { ...one, note: (one['note'] as string).replace(/(?<=\n\n).*\n/s, (line) => line.repeat(times)) } : one);
     const counted = jest.spyOn(BigInt, 'asUintN');
     try {
@@ -146,7 +146,7 @@ describe('the committed vectors', () => {
 });
 
 describe('bytes that are no UTF-8', () => {
-  const made = world();
+  const made = scenario();
   const place = { chain: agentChain('org_a', 'agt_1'), agentId: 'agt_1' };
   made.add({ ...place, type: 'hitl.rejected', capability: 'email.send', metadata: { hitlId: 'hitl_x', comment: 'caf\uFFFD' } });
   const lines = exportOf(made.log).map((text) => Buffer.from(text));
@@ -177,7 +177,7 @@ describe('what is no export', () => {
 });
 
 describe('keys and remembered checkpoints', () => {
-  const { log } = world();
+  const { log } = scenario();
 
   it('count only when pinned ones are given', async () => {
     expect((await verify(exportOf(log), { keys: [SIGNER.vkey] })).verdict).toBe('valid');
@@ -187,7 +187,7 @@ describe('keys and remembered checkpoints', () => {
   });
 
   it('find an older state, and another history', async () => {
-    const later = world(6);
+    const later = scenario(6);
     const notes = (await verify(exportOf(later.log))).notes;
     expect((await judged(exportOf(log), { remembered: notes }))[0]).toBe('tampered');
     expect((await verify(exportOf(later.log), { remembered: (await verify(exportOf(log))).notes })).verdict).toBe('tampered');
@@ -196,14 +196,14 @@ describe('keys and remembered checkpoints', () => {
   it('are not compared with an archive that is older: of its own moment it is', async () => {
     const lines = linesOfExport(log, { what: 'person', shows: () => true }).filter(({ kind }) => !['profile', 'records'].includes(kind));
     const archived = lines.map(({ disclosures: _, ...one }) => (one.kind === 'export' ? { ...one, what: 'archive' } : one)) as Line[];
-    const { notes: remembered } = await verify(exportOf(world(6).log));
+    const { notes: remembered } = await verify(exportOf(scenario(6).log));
     const kept = await verify(seal(archived), { remembered });
     expect([kept.verdict, ...new Set(kept.remembered.map(({ state }) => state))]).toEqual(['valid', 'continued', 'unproven']);
     expect(remembered).toEqual(expect.arrayContaining([...kept.notes]));
   });
 
   it('are proven by consistency where a part of the tree is hidden', async () => {
-    const made = world();
+    const made = scenario();
     const old = exportOf(made.log, { anchored: (_, leaves) => Math.max(1, leaves - 3) });
     const { notes } = await verify(old);
     const size = made.log.leaves.filter((one) => one.organizationId === 'org_a').length - 3;

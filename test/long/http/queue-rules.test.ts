@@ -13,7 +13,7 @@ import type { Tx } from '../../../src/platform/database/transaction/tx.js';
 import { Problem } from '../../../src/platform/http/reply/problem.js';
 import { asRoot } from '../../support/http/actors.js';
 import { anAgent } from '../../support/builders/agents.js';
-import { buildWorld, worlds, type BuiltPersonRow, type BuiltWorld, type World } from '../../support/hitl/queue-world.js';
+import { buildScenario, scenarios, type BuiltPersonRow, type BuiltScenario, type Scenario } from '../../support/hitl/queue-scenario.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
 // Queues judge groups of requests, from rows that are read for many people at once. Here every person of a tenant group is judged for
@@ -41,16 +41,16 @@ interface Pair {
 
 const LEVELS = [0, 1, 2] as const;
 
-async function pairOf(world: World, built: BuiltWorld, n: number, person: BuiltPersonRow): Promise<Pair> {
-  const wanted = world.requests[n]!;
-  const terms = world.agents[wanted.agent]!;
+async function pairOf(scenario: Scenario, built: BuiltScenario, n: number, person: BuiltPersonRow): Promise<Pair> {
+  const wanted = scenario.requests[n]!;
+  const terms = scenario.agents[wanted.agent]!;
   const tx = { query: (sql: string, values?: unknown[]) => server.sql(sql, values) } as unknown as Tx;
   const [row] = await server.sql<Record<string, unknown>>(
     `select q.*, a.owner_id, a.team_id as team_now, a.registered_by, m.role as place from hitl_requests q
      join agents a on a.organization_id = q.organization_id and a.id = q.agent_id
      left join team_members m on m.organization_id = a.organization_id and m.team_id = a.team_id and m.user_id = $2 where q.id = $1`,
     [built.requests[n]!.id, person.id]);
-  const acts = person.isActive && (person.home === built.here || (world.isHouse && person.role === 'owner'));
+  const acts = person.isActive && (person.home === built.here || (scenario.isTenantGroup && person.role === 'owner'));
   const agent = {
     ...(row!['owner_id'] ? { ownerId: row!['owner_id'] } : {}), ...(row!['team_now'] ? { teamId: row!['team_now'] } : {}),
     registeredBy: row!['registered_by'],
@@ -70,7 +70,7 @@ async function pairOf(world: World, built: BuiltWorld, n: number, person: BuiltP
     },
     actorId: person.id,
   } as unknown as Caller;
-  const facts = { now: new Date(), stops: [], agent, separationOfDuties: world.isStrict ? 'strict' : 'standard' };
+  const facts = { now: new Date(), stops: [], agent, separationOfDuties: scenario.isStrict ? 'strict' : 'standard' };
   const mayApprove = async (level: EscalationLevel): Promise<boolean> => {
     if (!acts) return false;
     const request = { ...entity, escalationLevel: level } as unknown as HitlRequestEntity;
@@ -102,8 +102,8 @@ async function standsWith(level: EscalationLevel, pairs: readonly Pair[], addres
   return new Set();
 }
 
-async function compare(world: World): Promise<Record<string, number>> {
-  const built = await buildWorld(server, world, model);
+async function compare(scenario: Scenario): Promise<Record<string, number>> {
+  const built = await buildScenario(server, scenario, model);
   const eligible = new EligibleDecidersQuery({});
   const tx = { query: (sql: string, values?: unknown[]) => server.sql(sql, values) } as unknown as Tx;
   const counted = { pairs: 0, standing: 0, fallback: 0, addressed: 0, only: 0 };
@@ -114,10 +114,10 @@ async function compare(world: World): Promise<Record<string, number>> {
     return new Set(ids);
   }));
   for (const [n, { id }] of built.requests.entries()) {
-    const { level, escalatedTo } = world.requests[n]!;
+    const { level, escalatedTo } = scenario.requests[n]!;
     const [row] = await server.sql<RequestAtLevel & Record<string, unknown>>(
       `select ${REQUEST_COLUMNS} from hitl_requests q where q.id = $1`, [id]);
-    const pairs = await Promise.all(built.people.map((person) => pairOf(world, built, n, person)));
+    const pairs = await Promise.all(built.people.map((person) => pairOf(scenario, built, n, person)));
     const wanted = await standsWith(level as EscalationLevel, pairs, escalatedTo);
     const shown = new Set(built.people.flatMap((_, i) => (queues[i]!.has(id) ? [i] : [])));
     expect({ request: n, in: [...shown] }).toEqual({ request: n, in: [...wanted] });
@@ -143,12 +143,12 @@ async function compare(world: World): Promise<Record<string, number>> {
 test('queues, the only person of a level and who may be named are what the rules of deciding say', async () => {
   const sums: Record<string, number> = {};
   await fc.assert(
-    fc.asyncProperty(worlds, async (world) => {
-      for (const [what, count] of Object.entries(await compare(world))) sums[what] = (sums[what] ?? 0) + count;
+    fc.asyncProperty(scenarios, async (scenario) => {
+      for (const [what, count] of Object.entries(await compare(scenario))) sums[what] = (sums[what] ?? 0) + count;
     }),
     { numRuns: NUM_RUNS, endOnFailure: true },
   );
   process.stderr.write(`queues: ${JSON.stringify(sums)}\n`);
-  // Worlds in which nothing of this ever happens would prove nothing.
+  // Scenarios in which nothing of this ever happens would prove nothing.
   for (const what of ['standing', 'fallback', 'addressed', 'only']) expect(sums[what]).toBeGreaterThan(0);
 });

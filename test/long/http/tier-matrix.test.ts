@@ -18,7 +18,7 @@ import { storedStateOf } from '../../support/log/stored-state.js';
 type Subscription = 'personal' | 'teams' | 'enterprise' | 'enterprise, unpaid' | 'no tenant';
 type Situation = 'empty' | 'at the limit' | 'over it';
 
-interface House {
+interface TenantGroup {
   readonly organizationId: string;
   readonly tenantId?: string;
   /** Nobody, while it is empty. */
@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 /** Whoever is over a limit was under another subscription when they got there. */
-async function aHouse(subscription: Subscription, situation: Situation): Promise<House> {
+async function aTenantGroup(subscription: Subscription, situation: Situation): Promise<TenantGroup> {
   const isOver = situation === 'over it';
   const tenant = subscription === 'no tenant' ? undefined : await aTenant(server, 'enterprise', { organizations: isOver ? 2 : 1 });
   const organizationId = tenant?.organizationIds[0] ?? (await anOrganization(server));
@@ -60,7 +60,7 @@ async function aHouse(subscription: Subscription, situation: Situation): Promise
   return { organizationId, teamId, ...(tenant ? { tenantId: tenant.id } : {}), ...(owner ? { owner } : {}), ...(member ? { member } : {}) };
 }
 
-type Attempt = (client: Client, house: House) => Promise<Reply>;
+type Attempt = (client: Client, group: TenantGroup) => Promise<Reply>;
 
 const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   'POST /users': (client, { organizationId }) => client.post('/api/v1/users', { email: `n${++names}@tier.test`, organizationId }),
@@ -95,19 +95,19 @@ const MISSING: Readonly<Record<Subscription, Readonly<Record<string, readonly (T
 
 describe.each(Object.keys(MISSING) as Subscription[])('%s', (subscription) => {
   test.each(SITUATIONS)('%s', async (situation) => {
-    const house = await aHouse(subscription, situation);
+    const group = await aTenantGroup(subscription, situation);
     const wanted: string[] = [];
     const got: string[] = [];
     for (const [what, attempt] of Object.entries(ATTEMPTS)) {
       // An organization's only owner asks, and root, who is no way around.
-      const callers: [string, Client][] = [['root', root], ...(house.owner ? [['owner', house.owner.client] as [string, Client]] : [])];
+      const callers: [string, Client][] = [['root', root], ...(group.owner ? [['owner', group.owner.client] as [string, Client]] : [])];
       for (const [who, client] of callers) {
         // Nobody to add; and an owner outside of any tenant makes no organizations, whatever the subscription.
-        if (what === 'POST /teams/:id/members' && !house.owner) continue;
+        if (what === 'POST /teams/:id/members' && !group.owner) continue;
         if (what === 'POST /organizations' && who === 'owner' && subscription === 'no tenant') continue;
         const missing = (MISSING[subscription][what] ?? NEVER)[SITUATIONS.indexOf(situation)];
         // What an earlier attempt has made would count.
-        const place = missing === undefined ? await aHouse(subscription, situation) : house;
+        const place = missing === undefined ? await aTenantGroup(subscription, situation) : group;
         const before = missing === undefined ? undefined : await storedStateOf(server, [place.organizationId]);
         const answer = await attempt(missing === undefined && who === 'owner' ? place.owner!.client : client, place);
         const { code, requiredTier } = (answer.body ?? {}) as { code?: string; requiredTier?: string };
@@ -139,8 +139,8 @@ describe.each(Object.entries(WAYS))('an owner %s', (_, { claims, leaves }) => {
     const counts = leaves === 'personal' ? 'personal' : subscription;
     const [wanted, got]: [string[], string[]] = [[], []];
     for (const [what, attempt] of Object.entries(ATTEMPTS)) {
-      const house = await aHouse(subscription, 'at the limit');
-      const answer = await attempt(await comesIn(house.owner!), house);
+      const group = await aTenantGroup(subscription, 'at the limit');
+      const answer = await attempt(await comesIn(group.owner!), group);
       const missing = (MISSING[counts][what] ?? NEVER)[SITUATIONS.indexOf('at the limit')];
       const { code, requiredTier } = (answer.body ?? {}) as { code?: string; requiredTier?: string };
       wanted.push(`${what}: ${missing === undefined ? 'done' : `403 TIER_REQUIRED ${missing}`}`);
@@ -151,7 +151,7 @@ describe.each(Object.entries(WAYS))('an owner %s', (_, { claims, leaves }) => {
 });
 
 test('of personal the first person is one: a single account, then none more, and again one once it is closed', async () => {
-  const { organizationId } = await aHouse('personal', 'empty');
+  const { organizationId } = await aTenantGroup('personal', 'empty');
   const make = () => root.post('/api/v1/users', { email: `n${++names}@tier.test`, organizationId, role: 'owner' });
   const first = (await make()).expect(201).text('user.id');
   expect((await make()).expect(403, 'TIER_REQUIRED').at('requiredTier')).toBe('teams');
@@ -203,7 +203,7 @@ describe('every route', () => {
 
   /** The routes that answer an owner with TIER_REQUIRED, where there is more of everything than `personal` includes. */
   async function refusedAs(subscription: Subscription): Promise<string[]> {
-    const { owner, organizationId, tenantId } = await aHouse(subscription, 'over it');
+    const { owner, organizationId, tenantId } = await aTenantGroup(subscription, 'over it');
     const [{ id: sibling }] = (await server.sql<{ id: string }>('select id from organizations where tenant_id = $1 and id <> $2', [
       tenantId, organizationId,
     ])) as [{ id: string }];

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-interface House {
+interface TenantGroup {
   readonly first: string;
   readonly second: string;
   /** Of the first, as all owners here. */
@@ -31,7 +31,7 @@ interface House {
   readonly adminOfSecond: Known;
 }
 
-async function aHouse(): Promise<House> {
+async function aTenantGroup(): Promise<TenantGroup> {
   const tenant = (await root.post('/internal/v1/tenants', { name: 'Acme', tier: 'enterprise' })).expect(201);
   const first = tenant.text('tenant.firstOrganizationId');
   const owner = await known(server, 'owner', first);
@@ -40,7 +40,7 @@ async function aHouse(): Promise<House> {
 }
 
 /** A request that waits in the second organization. */
-async function asked({ second }: House, terms: GrantTerms = {}, more: object = {}) {
+async function asked({ second }: TenantGroup, terms: GrantTerms = {}, more: object = {}) {
   const agent = await anAgent(server).inOrganization(second).granted('email.send', { hitlMode: 'propose', ...terms }).create();
   const reply = await agent.client.post('/api/v1/execute', { capability: 'email.send', input: { to: 'ann' }, ...more });
   return { agent, requestId: reply.expect(202).text('hitlRequestId') };
@@ -62,35 +62,35 @@ async function seenBy(role: string, organizationId: string, path = ''): Promise<
 const NOTHING = { breaks: [], wrong: 0 };
 
 test('whatever an owner decides in another organization is right to everybody who verifies it', async () => {
-  const house = await aHouse();
-  const { owner, adminOfSecond, first, second } = house;
-  const plain = await asked(house);
+  const group = await aTenantGroup();
+  const { owner, adminOfSecond, first, second } = group;
+  const plain = await asked(group);
   await approves(owner, plain);
   const two = { quorum: { approvals: 2, groups: [{ role: 'owner' }] } };
-  const byTwo = await asked(house, two);
+  const byTwo = await asked(group, two);
   await votes(owner, byTwo);
   await approves(adminOfSecond, byTwo);
-  await approves(owner, await asked(house, two), { breakGlass: true, note: 'The plant is on fire.' });
-  const own = await asked(house, {}, { context: { on_behalf_of: owner.id } });
+  await approves(owner, await asked(group, two), { breakGlass: true, note: 'The plant is on fire.' });
+  const own = await asked(group, {}, { context: { on_behalf_of: owner.id } });
   (await decide(owner, own, 'approve')).expect(403, 'SELF_APPROVAL');
   await approves(owner, own, { breakGlass: true, note: 'The plant is on fire.' });
-  (await decide(owner, await asked(house), 'reject')).expect(200);
-  await approves(owner, await asked(house), { editedInput: { to: 'bob' } });
-  const handed = await asked(house);
+  (await decide(owner, await asked(group), 'reject')).expect(200);
+  await approves(owner, await asked(group), { editedInput: { to: 'bob' } });
+  const handed = await asked(group);
   (await decide(owner, handed, 'escalate', { reason: 'unsure' })).expect(200);
   await approves(owner, handed);
-  await approves(owner, await asked(house, { hitlMode: 'escalate' }));
+  await approves(owner, await asked(group, { hitlMode: 'escalate' }));
 
   expect(await broken()).toEqual([]);
-  const told = await countersign(['audit', 'verify', '--database-url', server.database.url, '--no-remember']);
-  expect([told.code, told.stdout]).toEqual([0, expect.stringContaining('decided anew, all right')]);
+  const reported = await countersign(['audit', 'verify', '--database-url', server.database.url, '--no-remember']);
+  expect([reported.code, reported.stdout]).toEqual([0, expect.stringContaining('decided anew, all right')]);
   expect(await seenBy('owner', first)).toEqual(NOTHING);
   expect(await seenBy('admin', second)).toEqual(NOTHING);
   expect(await seenBy('admin', second, `?agent_id=${plain.agent.id}`)).toEqual(NOTHING);
 });
 
 test('an owner is alone with an organization that has no people', async () => {
-  const { first, owner } = await aHouse();
+  const { first, owner } = await aTenantGroup();
   const empty = (await owner.client.post('/api/v1/organizations', { name: 'Third' })).expect(201).text('organization.id');
   const own = await asked({ first, second: empty, owner, adminOfSecond: owner }, {}, { context: { on_behalf_of: owner.id } });
   await approves(owner, own);
@@ -98,58 +98,58 @@ test('an owner is alone with an organization that has no people', async () => {
 });
 
 test('what became of an owner afterwards makes nothing wrong that they decided before', async () => {
-  const house = await aHouse();
-  const { first, second } = house;
+  const group = await aTenantGroup();
+  const { first, second } = group;
   const [demoted, closed, erased] = await Promise.all([1, 2, 3].map(() => known(server, 'owner', first)));
-  for (const owner of [demoted!, closed!, erased!]) await approves(owner, await asked(house));
+  for (const owner of [demoted!, closed!, erased!]) await approves(owner, await asked(group));
   (await root.patch(`/api/v1/users/${demoted!.id}`, { role: 'admin' })).expect(200);
   (await root.delete(`/api/v1/users/${closed!.id}`)).expect(204);
   (await root.delete(`/api/v1/users/${erased!.id}/data`)).expect(200);
-  const left = await asked(house);
+  const left = await asked(group);
   (await decide(demoted!, left, 'approve')).expect(404);
-  await approves(house.owner, left);
+  await approves(group.owner, left);
   expect(await broken()).toEqual([]);
   expect(await seenBy('admin', second)).toEqual(NOTHING);
 });
 
 describe('a forged approval', () => {
-  async function forged(house: House, by: Known): Promise<void> {
-    const { agent, requestId } = await asked(house);
+  async function forged(group: TenantGroup, by: Known): Promise<void> {
+    const { agent, requestId } = await asked(group);
     const { action_digest: digest } = await requestOf(server, requestId);
     const approved = { type: 'hitl.approved', capability: 'email.send', metadata: { hitlId: requestId, digest: String(digest) } } as const;
     const run = (sql: string, parameters: unknown[]) => server.sql<Record<string, unknown>>(sql, parameters);
     await forge(server.database, [
-      { ...(await restingOnNow(run, house.second, approved, by.id)), chain: agentChain(house.second, agent.id), agentId: agent.id },
+      { ...(await restingOnNow(run, group.second, approved, by.id)), chain: agentChain(group.second, agent.id), agentId: agent.id },
       { id: newId('audit'), actorId: by.id, timestamp: new Date() },
     ]);
   }
 
-  test.each<[string, (house: House) => Promise<Known>, string]>([
-    ['an owner of another tenant', async () => (await aHouse()).owner, 'nobody called ID is there'],
+  test.each<[string, (group: TenantGroup) => Promise<Known>, string]>([
+    ['an owner of another tenant', async () => (await aTenantGroup()).owner, 'nobody called ID is there'],
     ['an owner of an organization without a tenant', () => known(server, 'owner'), 'nobody called ID is there'],
     ['an administrator of the first organization', ({ first }) => known(server, 'admin', first), 'nobody called ID is there'],
   ])('by %s is found', async (_, personOf, detail) => {
-    const house = await aHouse();
-    const person = await personOf(house);
+    const group = await aTenantGroup();
+    const person = await personOf(group);
     const expected = expect.stringContaining(`(hitl.approved): ${detail.replace('ID', person.id)}`);
-    await forged(house, person);
+    await forged(group, person);
     expect(await broken()).toContainEqual(expected);
-    expect((await seenBy('admin', house.second)).breaks).toContainEqual(expect.objectContaining({ kind: 'gate_wrong', detail: expected }));
+    expect((await seenBy('admin', group.second)).breaks).toContainEqual(expect.objectContaining({ kind: 'gate_wrong', detail: expected }));
   });
 
   test('is found also where the log says afterwards that the organization is of that tenant, or its row does', async () => {
-    const [house, abroad] = [await aHouse(), await aHouse()];
+    const [group, abroad] = [await aTenantGroup(), await aTenantGroup()];
     const [{ tenant_id: tenantId }] = (await server.sql<{ tenant_id: string }>('select tenant_id from organizations where id = $1',
       [abroad.first])) as [{ tenant_id: string }];
-    await forged(house, abroad.owner);
+    await forged(group, abroad.owner);
     await forge(server.database, [{
-      type: 'admin.organization_created', metadata: { organizationId: house.second, name: 'Second', tenantId },
-      chain: organizationChain(house.second),
+      type: 'admin.organization_created', metadata: { organizationId: group.second, name: 'Second', tenantId },
+      chain: organizationChain(group.second),
     }, { id: newId('audit'), actorId: 'root', timestamp: new Date() }]);
-    await server.sql('update organizations set tenant_id = $2 where id = $1', [house.second, tenantId]);
+    await server.sql('update organizations set tenant_id = $2 where id = $1', [group.second, tenantId]);
     const expected = expect.stringContaining(`nobody called ${abroad.owner.id} is there`);
     expect(await broken()).toContainEqual(expected);
-    expect((await seenBy('admin', house.second)).breaks).toContainEqual(expect.objectContaining({ detail: expected }));
+    expect((await seenBy('admin', group.second)).breaks).toContainEqual(expect.objectContaining({ detail: expected }));
   });
 });
 
@@ -159,19 +159,19 @@ test('after a sweep of all of it nobody can tell, and nothing is wrong for that'
   const before = { server, root };
   [server, root] = [other, asRoot(other)];
   try {
-    const house = await aHouse();
-    const { owner, adminOfSecond, first, second } = house;
+    const group = await aTenantGroup();
+    const { owner, adminOfSecond, first, second } = group;
     await aged(other.database);
     await swept(other.database, archive);
     // Made since, in a tenant of which the log tells: between the two everything is known.
     const young = (await owner.client.post('/api/v1/organizations', { name: 'Young' })).expect(201).text('organization.id');
-    const there = { ...house, second: young };
-    await approves(owner, await asked(house));
+    const there = { ...group, second: young };
+    await approves(owner, await asked(group));
     await approves(owner, await asked(there));
     const byTwo = await asked(there, { quorum: { approvals: 2 } });
     await votes(owner, byTwo);
     await approves(await known(server, 'admin', young), byTwo);
-    await approves(adminOfSecond, await asked(house));
+    await approves(adminOfSecond, await asked(group));
     const { breaks, members } = await verifiedLog(other.database.url);
     expect([breaks, members['replay']]).toEqual([[], expect.objectContaining({ wrong: 0, notReplayable: { swept: 5 } })]);
     for (const organizationId of [first, second, young]) expect(await seenBy('admin', organizationId)).toEqual(NOTHING);

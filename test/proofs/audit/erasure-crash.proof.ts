@@ -1,5 +1,5 @@
 import { as } from '../../support/http/actors.js';
-import { aLogOf, begin, type ErasureWorld, snapshot, whatErasuresLeft } from '../../support/erasure/erasure-rounds.js';
+import { aLogOf, begin, type ErasureScenario, snapshot, whatErasuresLeft } from '../../support/erasure/erasure-rounds.js';
 import { verification } from '../../support/erasure/erasures.js';
 import { whileCaught } from '../../support/running/captured-output.js';
 import { eventually } from '../../support/running/eventually.js';
@@ -36,15 +36,15 @@ export const proof: Proof = {
     try {
       const other = await startServer({ replicaOf: one, env });
       try {
-        const world = await aLogOf(one, kills, archive);
+        const scenario = await aLogOf(one, kills, archive);
         const before = await snapshot(one, archive);
         const random = generator(seed);
         for (let kill = 0; kill < kills; kill++) {
-          await round([one, other], world, kill, random, coverage);
+          await round([one, other], scenario, kill, random, coverage);
           progress(kill + 1);
         }
-        await settled(one, world);
-        const texts = world.people.flatMap((person) => person.texts);
+        await settled(one, scenario);
+        const texts = scenario.people.flatMap((person) => person.texts);
         const { wrong, blanked } = whatErasuresLeft(before, await snapshot(one, archive), texts);
         const verdict = await verification(one);
         if (!verdict.valid) wrong.push(`the log does not verify: ${JSON.stringify(verdict.breaks.slice(0, 3))}`);
@@ -66,7 +66,7 @@ export const proof: Proof = {
 };
 
 async function round(
-  servers: readonly [TestServer, TestServer], { people, admins }: ErasureWorld, kill: number, random: () => number,
+  servers: readonly [TestServer, TestServer], { people, admins }: ErasureScenario, kill: number, random: () => number,
   coverage: Record<string, number>,
 ): Promise<void> {
   const [server] = servers;
@@ -101,7 +101,7 @@ async function round(
 }
 
 /** Every erasure has ended; what waits for a second person gets one. */
-async function settled(server: TestServer, { second }: ErasureWorld): Promise<void> {
+async function settled(server: TestServer, { second }: ErasureScenario): Promise<void> {
   await eventually(async () => {
     const open = (await erasures(server)).filter(({ state }) => state !== 'done');
     for (const { id, state } of open) {

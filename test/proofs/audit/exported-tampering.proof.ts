@@ -5,7 +5,7 @@ import type { verify as Verify } from '../../../verifier/verify.mjs';
 import { exportOf, linesOf, seal, type ExportOptions, type Line } from '../../support/verifier/export-maker.js';
 import type { Proof } from '../../support/proofs/proof.js';
 import { rehashed } from '../../support/verifier/verifier-cases.js';
-import { world } from '../../support/verifier/verifier-world.js';
+import { scenario } from '../../support/verifier/verifier-scenario.js';
 
 /** Vouched for by the manifest alone, which is made anew here. */
 const FREE = new Set(['madeAt', 'keys', 'from', 'to', 'agentId', 'userId', 'what'].map((name) => `export.${name}`));
@@ -30,15 +30,15 @@ function mayBeSwapped(one: Line, two: Line): boolean {
   return ['head', 'checkpoint', 'sweep', 'seam', 'consistency'].includes(one.kind);
 }
 
-interface Deed {
+interface Alteration {
   readonly sort: number;
   readonly bytes: boolean;
-  readonly deed: number;
+  readonly alter: number;
   readonly at: number;
   readonly n: number;
 }
 
-function tamper(lines: readonly Line[], { deed, at: any, n }: Deed): Line[] | undefined {
+function tamper(lines: readonly Line[], { alter, at: any, n }: Alteration): Line[] | undefined {
   const at = any % lines.length;
   const line = lines[at]!;
   const members = Object.keys(line).filter((one) => one !== 'kind' && !FREE.has(`${line.kind}.${one}`));
@@ -46,23 +46,23 @@ function tamper(lines: readonly Line[], { deed, at: any, n }: Deed): Line[] | un
   const next = (at + 1 + (n % (lines.length - 1))) % lines.length;
   const changed = { ...line, [member]: other(line[member], n) };
   if (LEFT.has(line.kind)) return undefined;
-  if (deed === 0) return lines.filter((_, place) => place !== at);
-  if (deed === 1) return line.kind === 'consistency' ? undefined : [...lines.slice(0, at), line, ...lines.slice(at)];
-  if (deed === 2) {
+  if (alter === 0) return lines.filter((_, place) => place !== at);
+  if (alter === 1) return line.kind === 'consistency' ? undefined : [...lines.slice(0, at), line, ...lines.slice(at)];
+  if (alter === 2) {
     const moved = lines.map((one, place) => (place === at ? lines[next]! : place === next ? line : one));
     return mayBeSwapped(line, lines[next]!) || LEFT.has(lines[next]!.kind) ? undefined : moved;
   }
   // The last entry that a window shows of a chain is not its end: heads say nothing there.
   if (line.kind === 'head' && lines.some((one) => one['because'] === 'range')) return undefined;
-  return lines.map((one) => (one === line ? (deed === 3 && line.kind === 'entry' ? rehashed(changed) : changed) : one));
+  return lines.map((one) => (one === line ? (alter === 3 && line.kind === 'entry' ? rehashed(changed) : changed) : one));
 }
 
-function spoil(file: string, { deed, at: any, n }: Deed): string {
+function spoil(file: string, { alter, at: any, n }: Alteration): string {
   const at = any % (file.length - 1);
   const character = String.fromCharCode(32 + (n % 95));
   const twice = file.slice(at, at + 300) + file.slice(at);
   const rests = [character + file.slice(at + 1), character + file.slice(at), file.slice(at + 1), file.slice(at + 50), twice];
-  return file.slice(0, at) + rests[deed]!;
+  return file.slice(0, at) + rests[alter]!;
 }
 
 /**
@@ -77,7 +77,7 @@ export const proof: Proof = {
   needs: 'nothing',
   run: async ({ count, seed, progress }) => {
     const { verify } = (await import(pathToFileURL(join(process.cwd(), 'verifier', 'verify.mjs')).href)) as { verify: typeof Verify };
-    const made = world(5);
+    const made = scenario(5);
     const blanked = made.log.entries.find((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')!;
     made.erase('org_a', made.blank(blanked, '/metadata/comment'));
     const cuts = made.sweep('org_a', 14, { agt_1: 4, sys_org_a: 2 });
@@ -86,19 +86,21 @@ export const proof: Proof = {
       { what: 'person', shows: ({ seq }) => seq % 2 === 0 }, { anchored: () => 0 },
     ];
     const coverage = { bytes: 0, meaning: 0, untouched: 0 };
-    const deeds = fc.record({ sort: fc.nat(sorts.length - 1), bytes: fc.boolean(), deed: fc.nat(4), at: fc.nat(), n: fc.nat(10_000) });
-    for (const [index, deed] of fc.sample(deeds, { seed, numRuns: count }).entries()) {
+    const alterations = fc.record({
+      sort: fc.nat(sorts.length - 1), bytes: fc.boolean(), alter: fc.nat(4), at: fc.nat(), n: fc.nat(10_000),
+    });
+    for (const [index, alter] of fc.sample(alterations, { seed, numRuns: count }).entries()) {
       progress(index);
-      const options = sorts[deed.sort]!;
+      const options = sorts[alter.sort]!;
       const [good, lines] = [exportOf(made.log, options), linesOf(made.log, options)];
       const isLeft = index % 20 === 0;
-      const changed = isLeft || deed.bytes ? undefined : tamper(lines, deed);
-      const touched = isLeft ? undefined : deed.bytes ? spoil(good.join('\n'), deed).split('\n') : changed && seal(changed);
+      const changed = isLeft || alter.bytes ? undefined : tamper(lines, alter);
+      const touched = isLeft ? undefined : alter.bytes ? spoil(good.join('\n'), alter).split('\n') : changed && seal(changed);
       const isSame = touched === undefined || touched.join('\n') === good.join('\n');
-      coverage[isSame ? 'untouched' : deed.bytes ? 'bytes' : 'meaning']++;
+      coverage[isSame ? 'untouched' : alter.bytes ? 'bytes' : 'meaning']++;
       const { verdict, breaks } = await verify(isSame ? good : touched);
       if ((verdict === 'tampered') === isSame) {
-        const counterexample = `${verdict} after ${JSON.stringify(deed)}: ${JSON.stringify(breaks).slice(0, 500)}`;
+        const counterexample = `${verdict} after ${JSON.stringify(alter)}: ${JSON.stringify(breaks).slice(0, 500)}`;
         return { checked: index + 1, counterexample, coverage };
       }
     }

@@ -3,7 +3,7 @@ import { startReceiver } from '../../support/http/receiver.js';
 import { erased, erasuresOf } from '../../support/erasure/erasures.js';
 import { OPERATION_NAMES } from '../../support/proofs/honest-operations.js';
 import { KILLED, MOSTLY_REPLAYED, OUTCOMES, SWEPT, VERIFIED, verified, wrongInStory } from '../../support/proofs/honest-story.js';
-import { INTERNAL_KEY, type Surroundings } from '../../support/proofs/honest-world.js';
+import { INTERNAL_KEY, type Surroundings } from '../../support/proofs/honest-scenario.js';
 import type { Proof } from '../../support/proofs/proof.js';
 import { generator } from '../../support/proofs/races.js';
 import { archiveFolder } from '../../support/retention/retention.js';
@@ -40,7 +40,7 @@ export const proof: Proof = {
     while (checked < count && counterexample === undefined) {
       const stories = Math.min(STORIES_PER_DATABASE, count - checked);
       const operations = count > 1 ? MANY : FEW;
-      counterexample = await wrongOnDatabase({ random, coverage, stories, operations, told: () => progress(++checked) });
+      counterexample = await wrongOnDatabase({ random, coverage, stories, operations, reported: () => progress(++checked) });
     }
     if (count < STORIES_FOR_LUCK) {
       for (const what of counted) if (coverage[what] === 0 && !NEVER_BY_LUCK.includes(what)) delete coverage[what];
@@ -54,10 +54,10 @@ interface Stories {
   readonly coverage: Record<string, number>;
   readonly stories: number;
   readonly operations: number;
-  told(): void;
+  reported(): void;
 }
 
-async function wrongOnDatabase({ random, coverage, stories, operations, told }: Stories): Promise<string | undefined> {
+async function wrongOnDatabase({ random, coverage, stories, operations, reported }: Stories): Promise<string | undefined> {
   const receiver = await startReceiver();
   const folder = await archiveFolder();
   const env = {
@@ -72,7 +72,7 @@ async function wrongOnDatabase({ random, coverage, stories, operations, told }: 
         const archive = (story + 1) % STORIES_PER_RETENTION === 0 || stories === 1 ? folder : undefined;
         const wrong = await wrongInStory(surroundings, { operations, archive, random: generator(random() * 2 ** 32) });
         if (wrong !== undefined) return `story ${story + 1} of its database: ${wrong}`;
-        told();
+        reported();
       }
       await erased(one);
       for (const { counts } of await erasuresOf(asRoot(one))) coverage[ERASED]! += counts.values;

@@ -25,7 +25,7 @@ const SWEEPS = { AUDIT_RETENTION_DAYS: '0.00001' };
 const OPEN = ['writing', 'verified', 'recorded'] as const;
 type Open = (typeof OPEN)[number];
 
-interface World {
+interface Scenario {
   readonly server: TestServer;
   readonly agents: readonly BuiltAgent[];
   readonly archive: string;
@@ -54,16 +54,16 @@ export const proof: Proof = {
     try {
       const agents = await Promise.all([0, 1, 2].map(() => anAgent(server).granted('web.search').create()));
       const finisher = await aRetentionProcess(server.database, archive);
-      const world: World = {
+      const scenario: Scenario = {
         server, agents, archive, finisher, victim: aRetentionProcess(server.database, archive), random: generator(seed), coverage,
       };
       let counterexample: string | undefined;
       for (let kill = 0; kill < kills && counterexample === undefined; kill++) {
-        counterexample = await round(world, kill);
+        counterexample = await round(scenario, kill);
         progress(kill + 1);
       }
-      await Promise.all([finisher.kill(), world.victim.then((one) => one.kill())]);
-      counterexample ??= await unsound(world);
+      await Promise.all([finisher.kill(), scenario.victim.then((one) => one.kill())]);
+      counterexample ??= await unsound(scenario);
       if (kills < KILLS_FOR_LUCK) for (const [what, times] of Object.entries(coverage)) if (times === 0) delete coverage[what];
       return { checked: kills, counterexample, coverage };
     } finally {
@@ -72,8 +72,8 @@ export const proof: Proof = {
   },
 };
 
-async function round(world: World, kill: number): Promise<string | undefined> {
-  const { server, agents, archive, coverage } = world;
+async function round(scenario: Scenario, kill: number): Promise<string | undefined> {
+  const { server, agents, archive, coverage } = scenario;
   for (let n = 0; n < CALLS; n += agents.length) {
     const call = { capability: 'web.search', input: { q: `${kill} ${n}` } };
     await Promise.all(agents.map(async ({ client }) => (await done(() => client.post('/api/v1/execute', call))).expect(200)));
@@ -83,16 +83,16 @@ async function round(world: World, kill: number): Promise<string | undefined> {
   const state = OPEN[kill % OPEN.length]!;
   const isServer = kill % SERVER_EVERY === SERVER_EVERY - 1;
   if (isServer) await server.kill();
-  const victim = await world.victim;
+  const victim = await scenario.victim;
   const command = { begin: () => Promise.resolve(victim.begin(AT_ONCE)), kill: () => victim.kill() };
-  await killedIn(world, state, isServer ? { begin: () => back(server, SWEEPS), kill: () => server.kill() } : command);
-  if (!isServer) world.victim = aRetentionProcess(server.database, archive);
+  await killedIn(scenario, state, isServer ? { begin: () => back(server, SWEEPS), kill: () => server.kill() } : command);
+  if (!isServer) scenario.victim = aRetentionProcess(server.database, archive);
   coverage[isServer ? 'a server was killed' : 'the command was killed']!++;
   for (const left of await server.sql<{ state: string }>(`select distinct state from audit_sweeps where state <> 'done'`)) {
     coverage[`left ${left.state}`]!++;
   }
   if (isServer) await back(server);
-  return finished(world, before);
+  return finished(scenario, before);
 }
 
 /** What a sweep needs to leave a state, so that it is met there: it may then be at anything that it does in that state. */
@@ -103,7 +103,7 @@ const NEEDED: Readonly<Record<Open, string>> = {
 };
 
 async function killedIn(
-  { server: { database }, random }: World, state: Open, sweeper: { begin(): Promise<void>; kill(): Promise<void> },
+  { server: { database }, random }: Scenario, state: Open, sweeper: { begin(): Promise<void>; kill(): Promise<void> },
 ): Promise<void> {
   const seen = () => eventually(async () => {
     const found = await database.sql('select id from audit_sweeps where state = $1', [state]);
@@ -126,7 +126,7 @@ async function killedIn(
 }
 
 /** Lets what was cut off be finished, and looks at what is there. */
-async function finished({ server, archive, finisher }: World, before: readonly Kept[]): Promise<string | undefined> {
+async function finished({ server, archive, finisher }: Scenario, before: readonly Kept[]): Promise<string | undefined> {
   await eventually(() => finisher.sweep(AT_ONCE), { every: 500 });
   const after = await wholeLog(server.database, archive);
   const ids = new Set(after.map(({ id }) => id));
@@ -151,7 +151,7 @@ async function finished({ server, archive, finisher }: World, before: readonly K
 }
 
 /** What is wrong with the archives, or with the log that is left, as those see it who verify them. */
-async function unsound({ server: { database }, archive }: World): Promise<string | undefined> {
+async function unsound({ server: { database }, archive }: Scenario): Promise<string | undefined> {
   const archives = await verifiedArchives(database, archive);
   if (archives.breaks.length > 0) return `the archives do not verify: ${JSON.stringify(archives.breaks[0])}`;
   const { breaks: [first] } = await verifiedLog(database.url);

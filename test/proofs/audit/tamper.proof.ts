@@ -147,17 +147,17 @@ async function story(setting: Setting): Promise<ProofResult> {
 class FalseAlarm extends Error {}
 
 async function tampered(
-  { client, seed, tried, progress }: Setting, log: LoggedLog, deeds: readonly Tampering[], from: number, to: number,
+  { client, seed, tried, progress }: Setting, log: LoggedLog, tamperings: readonly Tampering[], from: number, to: number,
 ): Promise<string | undefined> {
   for (let index = from; index < to; index++) {
     progress(index);
     if (index % VACUUM_EACH === VACUUM_EACH - 1) await client.query('vacuum');
     const at = index - from;
-    const tampering = deeds[at % deeds.length]!;
-    const standAlone = (at + Math.floor(at / deeds.length)) % STAND_ALONE_EACH === 0;
-    const deed = { seed, index, tampering, scale: 1, standAlone };
+    const tampering = tamperings[at % tamperings.length]!;
+    const standAlone = (at + Math.floor(at / tamperings.length)) % STAND_ALONE_EACH === 0;
+    const tamper = { seed, index, tampering, scale: 1, standAlone };
     const keep = tried.coverage[tampering.name] ? undefined : keeper(tampering.name);
-    const outcome = await instance(client, log, keep ? { ...deed, keep } : deed);
+    const outcome = await instance(client, log, keep ? { ...tamper, keep } : tamper);
     tried.coverage[tampering.name] ??= 0;
     if (!outcome) continue;
     (tried as { checked: number }).checked++;
@@ -166,7 +166,7 @@ async function tampered(
     if (outcome.file !== 'not asked') tried.coverage[outcome.file === 'found' ? 'by file' : 'unseen by a file']!++;
     if (outcome.missed === undefined) continue;
     const name = JSON.stringify({ seed, index, tampering: tampering.name });
-    const line = await smallest(client, log, { ...deed, standAlone: true }, outcome.missed);
+    const line = await smallest(client, log, { ...tamper, standAlone: true }, outcome.missed);
     return `${name}: ${line}`;
   }
   return undefined;
@@ -184,10 +184,10 @@ function keeper(name: string): ((texts: readonly string[]) => void) | undefined 
 }
 
 /** The same nearer to the beginning of everything, as long as it is still missed. */
-async function smallest(client: pg.Client, log: LoggedLog, deed: Parameters<typeof instance>[2], missed: string): Promise<string> {
+async function smallest(client: pg.Client, log: LoggedLog, tamper: Parameters<typeof instance>[2], missed: string): Promise<string> {
   let said = `at scale 1, ${missed}`;
   for (let scale = 0.5; scale > 0.01; scale /= 2) {
-    const outcome = await instance(client, log, { ...deed, scale });
+    const outcome = await instance(client, log, { ...tamper, scale });
     if (outcome?.missed === undefined) break;
     said = `at scale ${scale}, ${outcome.missed}`;
   }

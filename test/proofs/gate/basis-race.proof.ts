@@ -15,7 +15,7 @@ const CAPABILITY = 'web.search';
 const CHANGES = ['organization renamed', 'team\'s grant', 'definition', 'stop and its end', 'role'] as const;
 type Change = (typeof CHANGES)[number];
 
-interface World {
+interface Scenario {
   readonly servers: readonly TestServer[];
   readonly organizationId: string;
   readonly teamId: string;
@@ -50,13 +50,13 @@ export const proof: Proof = {
     try {
       const other = await startServer({ replicaOf: one });
       try {
-        const world = await prepared([one, other]);
+        const scenario = await prepared([one, other]);
         let checked = 0;
         while (checked < count) {
-          await round(world, random, coverage);
+          await round(scenario, random, coverage);
           progress(++checked);
         }
-        const counterexample = outOfOrder(await treeOf(one, world.organizationId), world.organizationId, coverage);
+        const counterexample = outOfOrder(await treeOf(one, scenario.organizationId), scenario.organizationId, coverage);
         return { checked, coverage, ...(counterexample === undefined ? {} : { counterexample }) };
       } finally {
         await other.stop();
@@ -67,7 +67,7 @@ export const proof: Proof = {
   },
 };
 
-async function prepared(servers: readonly TestServer[]): Promise<World> {
+async function prepared(servers: readonly TestServer[]): Promise<Scenario> {
   const [one] = servers as [TestServer, ...TestServer[]];
   const root = asRoot(one);
   const organizationId = await firstOrganization(one);
@@ -83,12 +83,12 @@ async function prepared(servers: readonly TestServer[]): Promise<World> {
   return { servers, organizationId, teamId, userId: person.expect(201).text('user.id'), callers };
 }
 
-async function round(world: World, random: () => number, coverage: Record<string, number>): Promise<void> {
-  const { servers, callers } = world;
+async function round(scenario: Scenario, random: () => number, coverage: Record<string, number>): Promise<void> {
+  const { servers, callers } = scenario;
   const changes = Array.from({ length: CHANGES_PER_ROUND }, async () => {
     const [kind, root] = [oneOf(CHANGES, random), asRoot(oneOf(servers, random))];
     await pause(random() * 60);
-    await change(world, root, kind, random);
+    await change(scenario, root, kind, random);
     coverage[kind]! += 1;
   });
   const calls = Array.from({ length: CALLS_PER_ROUND }, async (_, i) => {
@@ -105,8 +105,8 @@ async function round(world: World, random: () => number, coverage: Record<string
   await Promise.all([...changes, ...calls, ...approvals]);
 }
 
-async function change(world: World, root: Client, kind: Change, random: () => number): Promise<void> {
-  const { organizationId, teamId, userId } = world;
+async function change(scenario: Scenario, root: Client, kind: Change, random: () => number): Promise<void> {
+  const { organizationId, teamId, userId } = scenario;
   switch (kind) {
     case 'organization renamed':
       return void (await done(() => root.patch(`/api/v1/organizations/${organizationId}`, { name: `Racing ${random()}` }))).expect(200);

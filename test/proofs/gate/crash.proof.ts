@@ -21,7 +21,7 @@ const PUSHED = ['crm.push', 'crm.sync'] as const;
 const SWEPT = ['due.reject', 'due.approve', 'due.escalate'] as const;
 const MOMENTS = ['between approval and execution', 'during execution', 'during the sweep'] as const;
 
-interface World {
+interface Scenario {
   readonly servers: readonly TestServer[];
   readonly agents: readonly BuiltAgent[];
   readonly receiver: Receiver;
@@ -49,16 +49,16 @@ export const proof: Proof = {
     try {
       const other = await startServer({ replicaOf: one });
       try {
-        const world = {
+        const scenario = {
           servers: [one, other], agents: await prepared(one, receiver), receiver, random: generator(seed), coverage,
           acknowledged: new Set<string>(),
         };
         for (let kill = 0; kill < kills; kill++) {
-          await round(world, kill);
+          await round(scenario, kill);
           progress(kill + 1);
         }
-        await settled(world);
-        const { wrong, seen } = await whatIsWrong(one, receiver.requests, world.acknowledged, ['crm.sync']);
+        await settled(scenario);
+        const { wrong, seen } = await whatIsWrong(one, receiver.requests, scenario.acknowledged, ['crm.sync']);
         Object.assign(coverage, seen);
         if (kills < KILLS_FOR_LUCK) for (const [what, times] of Object.entries(coverage)) if (times === 0) delete coverage[what];
         return { checked: kills, counterexample: wrong[0], coverage };
@@ -88,61 +88,61 @@ async function prepared(server: TestServer, receiver: Receiver): Promise<BuiltAg
   }));
 }
 
-async function round(world: World, kill: number): Promise<void> {
-  const { servers, random, coverage } = world;
+async function round(scenario: Scenario, kill: number): Promise<void> {
+  const { servers, random, coverage } = scenario;
   const moment = MOMENTS[kill % MOMENTS.length]!;
   coverage[moment]! += 1;
   const victim = servers[Math.floor(random() * servers.length)]!;
   const victims = random() < 0.15 ? servers : [victim];
   if (victims.length > 1) coverage['both killed']! += 1;
   const die = () => Promise.all(victims.map((server) => server.kill()));
-  if (moment === 'between approval and execution') await beforeItBegins(world, victim, die, kill % 2 === 0);
-  else if (moment === 'during execution') await whileItRuns(world, victim, die);
-  else await whileTheyAreDue(world, victim, die);
+  if (moment === 'between approval and execution') await beforeItBegins(scenario, victim, die, kill % 2 === 0);
+  else if (moment === 'during execution') await whileItRuns(scenario, victim, die);
+  else await whileTheyAreDue(scenario, victim, die);
   // On a busy machine one start may take too long; a second try is no part of the claim.
   for (const server of victims) await server.restart().catch(() => server.restart());
 }
 
 /** The approvals were answered; what follows them is set free at about the moment of the death. */
-async function beforeItBegins(world: World, victim: TestServer, die: () => Promise<unknown>, dieFirst: boolean): Promise<void> {
-  world.receiver.standing({ delayMs: world.random() * 100, body: {} });
-  const requests = await ask(world, victim, PUSHED);
+async function beforeItBegins(scenario: Scenario, victim: TestServer, die: () => Promise<unknown>, dieFirst: boolean): Promise<void> {
+  scenario.receiver.standing({ delayMs: scenario.random() * 100, body: {} });
+  const requests = await ask(scenario, victim, PUSHED);
   await pauseOutbox(victim);
-  await Promise.all(requests.map((id) => approve(world, victim, id)));
+  await Promise.all(requests.map((id) => approve(scenario, victim, id)));
   if (!dieFirst) {
     await resumeOutbox(victim);
-    await pause(world.random() * 40);
+    await pause(scenario.random() * 40);
   }
   await die();
-  world.coverage['left approved and not begun']! += await countOf(victim, `executions e join hitl_requests q using (organization_id)
+  scenario.coverage['left approved and not begun']! += await countOf(victim, `executions e join hitl_requests q using (organization_id)
     where q.execution_id = e.id and e.status = 'pending_hitl' and q.status = 'approved'`);
   if (dieFirst) await resumeOutbox(victim);
 }
 
-async function whileItRuns(world: World, victim: TestServer, die: () => Promise<unknown>): Promise<void> {
-  world.receiver.standing({ delayMs: SLOW_MS, body: {} });
-  const before = world.receiver.requests.length;
-  const requests = await ask(world, victim, PUSHED);
-  const approvals = requests.map((id) => approve(world, victim, id));
+async function whileItRuns(scenario: Scenario, victim: TestServer, die: () => Promise<unknown>): Promise<void> {
+  scenario.receiver.standing({ delayMs: SLOW_MS, body: {} });
+  const before = scenario.receiver.requests.length;
+  const requests = await ask(scenario, victim, PUSHED);
+  const approvals = requests.map((id) => approve(scenario, victim, id));
   await eventually(() => {
-    if (world.receiver.requests.length === before) throw new Error('nothing was called');
+    if (scenario.receiver.requests.length === before) throw new Error('nothing was called');
   });
-  await pause(world.random() * SLOW_MS);
+  await pause(scenario.random() * SLOW_MS);
   await die();
-  world.coverage['left running']! += await countOf(victim, `executions where status = 'running'`);
+  scenario.coverage['left running']! += await countOf(victim, `executions where status = 'running'`);
   await Promise.all(approvals);
 }
 
-async function whileTheyAreDue(world: World, victim: TestServer, die: () => Promise<unknown>): Promise<void> {
-  world.receiver.standing({ delayMs: world.random() * 100, body: {} });
-  await ask(world, victim, SWEPT);
-  await pause(WINDOW_SECONDS * 1_000 + world.random() * 500);
+async function whileTheyAreDue(scenario: Scenario, victim: TestServer, die: () => Promise<unknown>): Promise<void> {
+  scenario.receiver.standing({ delayMs: scenario.random() * 100, body: {} });
+  await ask(scenario, victim, SWEPT);
+  await pause(WINDOW_SECONDS * 1_000 + scenario.random() * 500);
   await die();
-  world.coverage['left due']! += await countOf(victim,
+  scenario.coverage['left due']! += await countOf(victim,
     `hitl_requests where status in ('pending', 'escalated') and expires_at <= clock_timestamp()`);
 }
 
-async function ask({ agents }: World, server: TestServer, capabilities: readonly string[]): Promise<string[]> {
+async function ask({ agents }: Scenario, server: TestServer, capabilities: readonly string[]): Promise<string[]> {
   const calls = agents.flatMap(({ token }) => capabilities.map(async (capability) => {
     const client = asRoot(server).with({ authorization: `Bearer ${token}` });
     const input = { n: Math.floor(Math.random() * 1e9) };
@@ -152,7 +152,7 @@ async function ask({ agents }: World, server: TestServer, capabilities: readonly
 }
 
 /** At a server that may die meanwhile: then nobody knows yet whether it counted. */
-async function approve({ acknowledged }: World, server: TestServer, id: string): Promise<void> {
+async function approve({ acknowledged }: Scenario, server: TestServer, id: string): Promise<void> {
   const call = () => asRoot(server).post(`/api/v1/hitl/${id}/approve`, {}, { query: { wait: 0 } });
   const reply: Reply | undefined = await done(call).catch(() => undefined);
   if (reply?.status === 200) acknowledged.add(id);
@@ -164,12 +164,12 @@ async function countOf(server: TestServer, what: string): Promise<number> {
 }
 
 /** Until nothing waits any more. What nobody knows to be approved is approved again, as whoever lost the answer would. */
-async function settled(world: World): Promise<void> {
-  const [server] = world.servers as [TestServer, ...TestServer[]];
+async function settled(scenario: Scenario): Promise<void> {
+  const [server] = scenario.servers as [TestServer, ...TestServer[]];
   await eventually(async () => {
     const open = await server.sql<{ id: string }>(
       `select id from hitl_requests where status in ('pending', 'escalated') and capability = any ($1)`, [PUSHED]);
-    for (const { id } of open) await approve(world, server, id);
+    for (const { id } of open) await approve(scenario, server, id);
     // The grace after the deadline, never the deadline.
     await server.sql(`update executions set lease_until = clock_timestamp() - interval '1 second'
       where status = 'running' and lease_until - interval '30 seconds' < clock_timestamp()`);

@@ -1,6 +1,6 @@
 import { asAgent, asRoot, type Client } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
-import { type Ended, execute, teamMates } from '../../support/builders/counting-world.js';
+import { type Ended, execute, teamMates } from '../../support/builders/counting-scenario.js';
 import { aTeam, firstOrganization } from '../../support/builders/people.js';
 import type { Proof } from '../../support/proofs/proof.js';
 import { generator } from '../../support/proofs/races.js';
@@ -107,7 +107,7 @@ async function round(around: Surroundings, tried: Round, random: () => number, c
     return ended;
   }));
   const distinct = new Map(all.map((ended) => [ended.executionId!, ended]));
-  if (distinct.size !== tried.keys) return told(tried, `${tried.keys} keys made ${distinct.size} executions`);
+  if (distinct.size !== tried.keys) return reported(tried, `${tried.keys} keys made ${distinct.size} executions`);
   coverage[tried.holder]! += 1;
   coverage[tried.measure]! += 1;
   coverage.rejected! += rejected.size;
@@ -126,9 +126,9 @@ async function judged(around: Surroundings, tried: Round, grantId: string, rejec
   const within = Math.min(tried.fits, tried.keys);
   coverage['went through']! += tried.hitlMode === 'auto' ? through : waiting;
   coverage['past the limit']! += tried.then === 'block' ? blocked : waiting;
-  if (tried.hitlMode === 'auto' && through !== within) return told(tried, `${through} began, ${within} fit`);
+  if (tried.hitlMode === 'auto' && through !== within) return reported(tried, `${through} began, ${within} fit`);
   if (tried.hitlMode === 'propose' && (waiting > within || waiting + rejected < within)) {
-    return told(tried, `${waiting} wait, ${rejected} were rejected, ${within} fit`);
+    return reported(tried, `${waiting} wait, ${rejected} were rejected, ${within} fit`);
   }
   const [counted] = await server.sql<{ uses: string; total: string }>(
     `select coalesce((select sum(amount) from grant_uses where grant_id = $1), 0)::text as uses,
@@ -136,7 +136,7 @@ async function judged(around: Surroundings, tried: Round, grantId: string, rejec
   const share = tried.measure === 'a sum' ? 0.1 : 1;
   const wanted = ((through + waiting) * share).toFixed(1);
   if (Number(counted!.uses).toFixed(1) !== wanted || Number(counted!.total) !== Number(counted!.uses)) {
-    return told(tried, `counted ${counted!.uses} and in total ${counted!.total}, where ${wanted} are there`);
+    return reported(tried, `counted ${counted!.uses} and in total ${counted!.total}, where ${wanted} are there`);
   }
   return undefined;
 }
@@ -172,6 +172,6 @@ async function reject({ servers }: Surroundings, { hitlRequestId }: Ended, rejec
   }
 }
 
-function told(tried: Round, what: string): string {
+function reported(tried: Round, what: string): string {
   return `${what}: ${JSON.stringify(tried)}`;
 }

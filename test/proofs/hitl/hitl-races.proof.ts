@@ -2,7 +2,7 @@ import type { Verb } from '../../support/hitl/hitl-model-decisions.js';
 import {
   aRaceAgent, drawn, drawnVotes, checkRace, LAST_VOTES, type RaceAgent, type Race, run, type Run, SAME_PERSON,
 } from '../../support/hitl/hitl-races.js';
-import { aTenantGroup, type TenantGroup } from '../../support/hitl/hitl-world.js';
+import { aTenantGroup, type TenantGroup } from '../../support/hitl/hitl-scenario.js';
 import type { Proof } from '../../support/proofs/proof.js';
 import { generator } from '../../support/proofs/races.js';
 import { type Receiver, startReceiver } from '../../support/http/receiver.js';
@@ -42,8 +42,8 @@ export const proof: Proof = {
       const other = await startServer({ replicaOf: one, env: { HITL_MAX_PENDING_PER_AGENT: '100000' } });
       try {
         const servers = [one, other];
-        const house = await aTenantGroup(one, receiver);
-        const lanes = await lanesOf(house, servers);
+        const group = await aTenantGroup(one, receiver);
+        const lanes = await lanesOf(group, servers);
         const receipts = receiptsOf(receiver);
         let checked = 0;
         let counterexample: string | undefined;
@@ -52,9 +52,9 @@ export const proof: Proof = {
             drawnOf((checked + i) % PAIRS.length, random));
           const runs = (await Promise.all([...lanes].map(([ofPair, some]) => {
             const own = races.filter(({ pair }) => ofPair === (lanes.has(pair) ? pair : ''));
-            return together(house, servers, some, own, () => progress(++checked));
+            return together(group, servers, some, own, () => progress(++checked));
           }))).flat();
-          for (const { pair, first, answers, difference } of await checkRace(house, runs, receipts)) {
+          for (const { pair, first, answers, difference } of await checkRace(group, runs, receipts)) {
             for (const answer of answers) coverage[answer] = (coverage[answer] ?? 0) + 1;
             coverage[pair]! += 1;
             if (first !== undefined) {
@@ -83,22 +83,22 @@ function drawnOf(nth: number, random: () => number): Race {
 }
 
 /** Votes need a quorum, and a lane whose grant asks for one; all other pairs share the rest. */
-async function lanesOf(house: TenantGroup, servers: readonly TestServer[]): Promise<Map<string, RaceAgent[]>> {
+async function lanesOf(group: TenantGroup, servers: readonly TestServer[]): Promise<Map<string, RaceAgent[]>> {
   const plain: RaceAgent[] = [];
   for (let i = 0; i < LANES_OF_ACTION; i++) {
-    for (const action of ACTIONS) plain.push(await aRaceAgent(house, servers, action));
+    for (const action of ACTIONS) plain.push(await aRaceAgent(group, servers, action));
   }
-  const voting = (approvals: number) => aRaceAgent(house, servers, 'reject', { approvals, withAdmin: false });
+  const voting = (approvals: number) => aRaceAgent(group, servers, 'reject', { approvals, withAdmin: false });
   return new Map([['', plain], [LAST_VOTES, [await voting(3)]], [SAME_PERSON, [await voting(2)]]]);
 }
 
 /** Each lane runs its races one after the other, all lanes at once. */
-async function together(house: TenantGroup, servers: readonly TestServer[], lanes: readonly RaceAgent[], races: readonly Race[],
+async function together(group: TenantGroup, servers: readonly TestServer[], lanes: readonly RaceAgent[], races: readonly Race[],
   ran: () => void): Promise<Run[]> {
   const runs = await Promise.all(lanes.map(async (lane, nth) => {
     const own: Run[] = [];
     for (let i = nth; i < races.length; i += lanes.length) {
-      own.push(await run(house, servers, lane, races[i]!));
+      own.push(await run(group, servers, lane, races[i]!));
       ran();
     }
     return own;

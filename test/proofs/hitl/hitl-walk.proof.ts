@@ -4,7 +4,7 @@ import { canWalk, type Command, type Met } from '../../support/hitl/hitl-command
 import { type Model, type ModelTerms, PRINCIPALS, type Principal } from '../../support/hitl/hitl-model.js';
 import type { DecisionResult, Verb } from '../../support/hitl/hitl-model-decisions.js';
 import { Walker } from '../../support/hitl/hitl-walker.js';
-import { aTenantGroup, CAPABILITIES, type TenantGroup, HitlWorld } from '../../support/hitl/hitl-world.js';
+import { aTenantGroup, CAPABILITIES, type TenantGroup, HitlScenario } from '../../support/hitl/hitl-scenario.js';
 import { ANSWERS, TOUR } from '../../support/hitl/hitl-tour.js';
 import type { Proof } from '../../support/proofs/proof.js';
 import { startReceiver } from '../../support/http/receiver.js';
@@ -31,16 +31,16 @@ export const proof: Proof = {
     const receiver = await startReceiver();
     const server = await startServer({ env: { HITL_MAX_PENDING_PER_AGENT: String(MAX_PENDING) } });
     try {
-      const house = await aTenantGroup(server, receiver);
+      const group = await aTenantGroup(server, receiver);
       await recordPeople(server);
       let checked = 0;
       const walked = (met: Met) => {
         for (const label of met.labels) coverage[label] = (coverage[label] ?? 0) + 1;
         progress(++checked);
       };
-      let counterexample = await tour(house, walked);
+      let counterexample = await tour(group, walked);
       for (let round = 0; checked < count && counterexample === undefined; round++) {
-        counterexample = await someWalks(house, seed + round, () => checked >= count, walked);
+        counterexample = await someWalks(group, seed + round, () => checked >= count, walked);
       }
       counterexample ??= await wrongInLog(server);
       return { checked, coverage: sorted(coverage), ...(counterexample === undefined ? {} : { counterexample }) };
@@ -60,10 +60,10 @@ async function wrongInLog(server: TestServer): Promise<string | undefined> {
   return breaks.length === 0 ? undefined : `the log does not verify: ${JSON.stringify(breaks.slice(0, 5))}`;
 }
 
-async function tour(house: TenantGroup, walked: (met: Met) => void): Promise<string | undefined> {
+async function tour(group: TenantGroup, walked: (met: Met) => void): Promise<string | undefined> {
   const model = freshModel({ mode: 'propose', action: 'reject' });
-  const world = await HitlWorld.open(house, model.agents);
-  const walker = new Walker(model, world);
+  const scenario = await HitlScenario.open(group, model.agents);
+  const walker = new Walker(model, scenario);
   try {
     for (const [i, command] of TOUR.entries()) {
       if (!canWalk(model, command)) throw new Error(`step ${i} of the tour has nothing to work on: ${JSON.stringify(command)}`);
@@ -71,9 +71,9 @@ async function tour(house: TenantGroup, walked: (met: Met) => void): Promise<str
       walked(met);
       if (met.difference !== undefined) return `step ${i} of the tour, ${JSON.stringify(command)}: ${met.difference}`;
     }
-    return await world.differenceAtEnd(model);
+    return await scenario.differenceAtEnd(model);
   } finally {
-    await world.close();
+    await scenario.close();
   }
 }
 
@@ -96,7 +96,7 @@ class Step implements fc.AsyncCommand<Model, Walker> {
 }
 
 /** A few walks of one seed. One that breaks the claim is shortened as far as two minutes go. */
-async function someWalks(house: TenantGroup, seed: number, enough: () => boolean, walked: (met: Met) => void): Promise<string | undefined> {
+async function someWalks(group: TenantGroup, seed: number, enough: () => boolean, walked: (met: Met) => void): Promise<string | undefined> {
   let broken = false;
   const step = command.map((one) => new Step(one, (met) => {
     if (met.difference !== undefined) broken = true;
@@ -105,15 +105,15 @@ async function someWalks(house: TenantGroup, seed: number, enough: () => boolean
   const walks = fc.commands([step], { maxCommands: STEPS_AT_MOST, size: 'max' });
   const property = fc.asyncProperty(remindingTerms, walks, async (first, steps) => {
     const model = freshModel(first);
-    const world = await HitlWorld.open(house, model.agents);
+    const scenario = await HitlScenario.open(group, model.agents);
     try {
-      await fc.asyncModelRun(() => ({ model, real: new Walker(model, world) }), steps);
-      const difference = await world.differenceAtEnd(model);
+      await fc.asyncModelRun(() => ({ model, real: new Walker(model, scenario) }), steps);
+      const difference = await scenario.differenceAtEnd(model);
       if (difference === undefined) return;
       broken = true;
       throw new Error(difference);
     } finally {
-      await world.close();
+      await scenario.close();
     }
   });
   const result = await fc.check(property, { seed, numRuns: 5, interruptAfterTimeLimit: SHRINK_WITHIN_MS });
@@ -150,7 +150,7 @@ const anyTerms: fc.Arbitrary<ModelTerms> = fc.record({
 const pick = fc.record({ nth: fc.nat(99), open: fc.constantFrom(true, true, true, false) });
 const deciders: readonly Principal[] = ['root', 'owner', 'admin', 'admin', 'lead', 'lead', 'teammate', 'agentOwner'];
 const who = fc.oneof(often(3, fc.constantFrom(...deciders)), often(1, fc.constantFrom(...PRINCIPALS)));
-const deed: fc.Arbitrary<DecisionResult> = fc.record({
+const attempt: fc.Arbitrary<DecisionResult> = fc.record({
   verb: fc.constantFrom<Verb>('approve', 'approve', 'reject', 'cancel', 'timeout', 'escalate', 'escalate'),
   who,
   digest: fc.constantFrom('right', 'right', 'right', 'none', 'none', 'stale'),
@@ -169,9 +169,9 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     kind: fc.constant('ask' as const), agent, capability, by: fc.constantFrom('gate', 'gate', 'adapter'),
     danger: fc.constantFrom(false, false, false, true), onBehalfOf: fc.constantFrom(undefined, undefined, undefined, 'owner', 'admin'),
   }).map(({ onBehalfOf, ...asked }) => ({ ...asked, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) }))),
-  often(100, fc.record({ kind: fc.constant('decide' as const), pick, deed })),
+  often(100, fc.record({ kind: fc.constant('decide' as const), pick, attempt })),
   often(15, fc.record({ kind: fc.constant('repeat' as const), pick: fc.nat(99), otherBody: fc.constantFrom(false, false, true) })),
-  often(12, fc.record({ kind: fc.constant('click late' as const), pick, deed })),
+  often(12, fc.record({ kind: fc.constant('click late' as const), pick, attempt })),
   often(12, fc.record({ kind: fc.constant('sweep' as const), pick })),
   often(6, fc.record({ kind: fc.constant('remind' as const), pick, due: fc.constantFrom('next', 'next', 'all') })),
   often(15, fc.record({

@@ -17,10 +17,10 @@ export const proof: Proof = {
     try {
       const there = await startServer({ replicaOf: here, env });
       try {
-        const { held, told, shutOut, faults, looks } = await manyWaiters(here, there, count, POOL);
+        const { held, notified, shutOut, faults, looks } = await manyWaiters(here, there, count, POOL);
         progress(count);
         const counterexample = held < count ? `only ${held} were held at once` : faults[0];
-        return { checked: count, counterexample, coverage: { held, told, 'shut out': shutOut, 'looks at connections': looks } };
+        return { checked: count, counterexample, coverage: { held, notified, 'shut out': shutOut, 'looks at connections': looks } };
       } finally {
         await there.stop();
       }

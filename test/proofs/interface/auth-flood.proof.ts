@@ -111,11 +111,11 @@ function wrongIn(found: readonly StoredFailure[], sent: Sent, statuses: Statuses
   // Who was told 503 may or may not have been counted.
   if (total < refused || total > count) return `${total} failures are told of ${refused} refusals`;
   const ofAddress: Sent = new Map();
-  for (const { address, network, count: told } of found) {
-    if ((address === null) === (network === null)) return `an entry of ${told} says ${String(address)} and ${String(network)}`;
-    if (address !== null) ofAddress.set(address, (ofAddress.get(address) ?? 0) + told);
+  for (const { address, network, count: recorded } of found) {
+    if ((address === null) === (network === null)) return `an entry of ${recorded} says ${String(address)} and ${String(network)}`;
+    if (address !== null) ofAddress.set(address, (ofAddress.get(address) ?? 0) + recorded);
   }
-  const wrong = [...ofAddress].find(([address, told]) => told > (sent.get(address) ?? 0));
+  const wrong = [...ofAddress].find(([address, recorded]) => recorded > (sent.get(address) ?? 0));
   return wrong && `${wrong[1]} failures are told of ${wrong[0]}, which made ${sent.get(wrong[0]) ?? 0}`;
 }
 

@@ -100,7 +100,7 @@ async function attack(around: Surroundings, { count, seed, progress }: ProofRun)
     checked += 1;
     progress(Math.min(checked, count));
     coverage[drawn.kind]! += 1;
-    if (outcome.told) coverage['told the place']! += 1;
+    if (outcome.reported) coverage['told the place']! += 1;
     reached.add(`${route.method} ${route.template}`);
     if (outcome.fault !== undefined) throw new Error(`${route.method} ${route.template} ${outcome.fault}`);
   });
@@ -122,7 +122,7 @@ function difference(before: Readonly<Record<string, string>>, after: Readonly<Re
   return Object.keys(after).filter((table) => before[table] !== after[table]).join(', ');
 }
 
-async function refusal(around: Surroundings, route: Route, drawn: Case): Promise<{ fault?: string; told?: boolean }> {
+async function refusal(around: Surroundings, route: Route, drawn: Case): Promise<{ fault?: string; reported?: boolean }> {
   const body = bodyOf(route, drawn, around.agentId);
   const { status, headers, body: text } = await sendRaw(around.server.url, {
     method: route.method,
@@ -138,7 +138,7 @@ async function refusal(around: Surroundings, route: Route, drawn: Case): Promise
   const problem = JSON.parse(text) as { status: number; errors?: { pointer: string }[] };
   if (wanted === 400 && !problem.errors?.every(({ pointer }) =>
     /^(\/.*)?$/s.test(pointer))) return { fault: `${shown}, without a place` };
-  return { told: wanted === 400 };
+  return { reported: wanted === 400 };
 }
 
 function bodyOf(route: Route, { kind, noise, places, value: drawn, extra, pick }: Case, agentId: string): Uint8Array {

@@ -1,6 +1,6 @@
 import { contentOf } from '../../support/http/actors.js';
 import { attemptOn, type Attacker, type Attempt } from '../../support/routes/foreign-attempt.js';
-import { aWorld, idsIn, type OrganizationWorld } from '../../support/routes/organization-world.js';
+import { aScenario, idsIn, type OrganizationScenario } from '../../support/routes/organization-scenario.js';
 import type { Proof, ProofResult, ProofRun } from '../../support/proofs/proof.js';
 import { generator } from '../../support/proofs/races.js';
 import { isPublic, routesOf, type Route } from '../../support/routes/routes.js';
@@ -35,7 +35,7 @@ export const proof: Proof = {
 };
 
 interface Victim {
-  readonly world: OrganizationWorld;
+  readonly scenario: OrganizationScenario;
   readonly ids: ReadonlySet<string>;
   readonly cursors: readonly string[];
   /** Changing calls with a foreign id that succeeded since the last look: one of them it was, if something changed. */
@@ -45,22 +45,22 @@ interface Victim {
 async function attack(server: TestServer, { count, seed, progress }: ProofRun): Promise<ProofResult> {
   const random = generator(seed);
   const routes = (await routesOf(server)).filter((route) => !isPublic(route));
-  const world = await aWorld(server, markOf('b', seed));
+  const scenario = await aScenario(server, markOf('b', seed));
   const victim: Victim = {
-    world, ids: await idsIn(server, world.organizationIds), cursors: await cursorsOf(routes, world), suspects: [],
+    scenario, ids: await idsIn(server, scenario.organizationIds), cursors: await cursorsOf(routes, scenario), suspects: [],
   };
   const coverage: Record<string, number> = {};
   for (const what of [...ROLES, ...PLACES, 'told nothing is there', 'denied', 'let through']) coverage[what] = 0;
   const reached = new Set<Route>();
-  const before = await storedStateOf(server, world.organizationIds);
+  const before = await storedStateOf(server, scenario.organizationIds);
   let checked = 0;
   while (checked < count) {
-    const own = await aWorld(server, markOf('a', seed + checked));
+    const own = await aScenario(server, markOf('a', seed + checked));
     const chunk = Array.from({ length: Math.min(CHUNK, count - checked) }, () => {
       const role = ROLES[Math.floor(random() * ROLES.length)]!;
       const route = routes[Math.floor(random() * routes.length)]!;
       reached.add(route);
-      return attemptOn(route, attackerOf(own, role), { own: own.ids, foreign: world.ids, cursors: victim.cursors }, random);
+      return attemptOn(route, attackerOf(own, role), { own: own.ids, foreign: scenario.ids, cursors: victim.cursors }, random);
     });
     victim.suspects.length = 0;
     const fault = (await tryAll(server, chunk, victim, coverage)) ?? (await changed(server, victim, before))
@@ -76,14 +76,14 @@ async function attack(server: TestServer, { count, seed, progress }: ProofRun): 
 /** A text that nobody guesses, and the same for the same seed. */
 const markOf = (side: string, seed: number): string => `zq${side}${(seed >>> 0).toString(16).padStart(12, '0')}`;
 
-function attackerOf(own: OrganizationWorld, role: (typeof ROLES)[number]): Attacker {
+function attackerOf(own: OrganizationScenario, role: (typeof ROLES)[number]): Attacker {
   return role === 'agent'
     ? { role, token: own.agent.token, agentId: own.agent.id }
     : { role, token: own.people[role].key, agentId: own.agent.id };
 }
 
 /** Cursors that its own people were given. */
-async function cursorsOf(routes: readonly Route[], { people }: OrganizationWorld): Promise<string[]> {
+async function cursorsOf(routes: readonly Route[], { people }: OrganizationScenario): Promise<string[]> {
   const found: string[] = [];
   for (const route of routes.filter(({ method, query }) => method === 'GET' && 'cursor' in query)) {
     const page = await people.owner.client.get<{ nextCursor?: string }>(route.template, { query: { limit: 1 } });
@@ -124,7 +124,7 @@ async function tried(
   const shown = `${method} ${path} by ${attacker.role}${sent} answered ${status} ${answer.slice(0, 1_000)}`;
   // Overload is no answer to anything.
   if (status >= 500 && status !== 503) return `an error of ours: ${shown}`;
-  if (answer.includes(victim.world.mark)) return `a text of the other organization: ${shown}`;
+  if (answer.includes(victim.scenario.mark)) return `a text of the other organization: ${shown}`;
   const brought = `${path} ${body ?? ''}`;
   for (const [id] of answer.matchAll(/[a-z]+_[0-9a-z]{36}/g)) {
     if (!victim.ids.has(id)) continue;
@@ -144,14 +144,14 @@ function grantedOf(answer: string): string {
 }
 
 async function changed(server: TestServer, victim: Victim, before: Readonly<Record<string, string>>): Promise<string | undefined> {
-  const after = await storedStateOf(server, victim.world.organizationIds);
+  const after = await storedStateOf(server, victim.scenario.organizationIds);
   const tables = Object.keys(after).filter((table) => before[table] !== after[table]);
   return tables.length === 0 ? undefined
     : `rows of the other organization changed in ${tables.join(', ')}; by one of\n${victim.suspects.join('\n')}`;
 }
 
 /** A row of the attackers' own that names something of the other organization: nobody saw it happen, but it did. */
-async function referredTo(server: TestServer, own: OrganizationWorld, victim: Victim): Promise<string | undefined> {
+async function referredTo(server: TestServer, own: OrganizationScenario, victim: Victim): Promise<string | undefined> {
   for (const table of await organizationTables(server)) {
     const rows = await server.sql<{ text: string }>(
       `select t::text as text from "${table}" t where ${table === 'organizations' ? 'id' : 'organization_id'} = any ($1)

@@ -14,7 +14,7 @@ export interface Erased {
   readonly texts: readonly string[];
 }
 
-export interface ErasureWorld {
+export interface ErasureScenario {
   readonly people: readonly Erased[];
   /** Keys of those who ask, and of who confirms. */
   readonly admins: readonly string[];
@@ -25,7 +25,7 @@ const ENTRIES_EACH = 12;
 const AT_ONCE = 8;
 
 /** A log in which so many people stand, each in entries all along it; what is older is in the archive. */
-export async function aLogOf(server: TestServer, count: number, archive: string): Promise<ErasureWorld> {
+export async function aLogOf(server: TestServer, count: number, archive: string): Promise<ErasureScenario> {
   const organizationId = await firstOrganization(server);
   const second = await aPerson(server, 'admin');
   const admins = await Promise.all(Array.from({ length: Math.ceil(count / 6) }, () => aPerson(server, 'admin')));

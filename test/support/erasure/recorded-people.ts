@@ -11,13 +11,13 @@ export async function recordPeople(server: TestServer): Promise<void> {
        select from audit_subjects s where s.organization_id = u.organization_id and s.user_id = u.id and s.pointer = '/metadata/userId')`);
   const members = await server.sql<{ organization_id: string; team_id: string; user_id: string; role: string; since: Date }>(
     'select organization_id, team_id, user_id, role, since from team_members');
-  const told = [
+  const recorded = [
     ...users.map(({ organization_id, id, role, created_at }) => entry(organization_id, created_at,
       { type: 'admin.user_created', metadata: { userId: id, role } })),
     ...members.map(({ organization_id, team_id, user_id, role, since }) => entry(organization_id, since,
       { type: 'admin.team_changed', metadata: { teamId: team_id, change: 'member_added', userId: user_id, role } })),
   ];
-  if (told.length > 0) await forge(server.database, ...told);
+  if (recorded.length > 0) await forge(server.database, ...recorded);
 }
 
 function entry(organizationId: string, timestamp: Date, event: AuditEvent) {

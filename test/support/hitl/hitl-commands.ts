@@ -5,11 +5,11 @@ import type { DecisionResult } from './hitl-model-decisions.js';
 /** One step of a walk, as data: which request it means is a number that is taken among those there are. */
 export type Command =
   | ({ readonly kind: 'ask' } & Ask)
-  | { readonly kind: 'decide'; readonly pick: Pick; readonly deed: DecisionResult }
+  | { readonly kind: 'decide'; readonly pick: Pick; readonly attempt: DecisionResult }
   /** The same call once more under its key, or another body under it. */
   | { readonly kind: 'repeat'; readonly pick: number; readonly otherBody: boolean }
   /** The window ends, and a click comes at the same moment. */
-  | { readonly kind: 'click late'; readonly pick: Pick; readonly deed: DecisionResult }
+  | { readonly kind: 'click late'; readonly pick: Pick; readonly attempt: DecisionResult }
   /** The window ends, and a sweep comes by. */
   | { readonly kind: 'sweep'; readonly pick: Pick }
   /** A short window that nobody moves: it ends by itself. */

@@ -1,7 +1,7 @@
 import { asAgent, type Reply } from '../http/actors.js';
 import type { Rule } from './hitl-commands.js';
 import { type Answer, grant, type Model } from './hitl-model.js';
-import { grantBody, unequal, type HitlWorld } from './hitl-world.js';
+import { grantBody, unequal, type HitlScenario } from './hitl-scenario.js';
 
 /**
  * Changes what holds, on the server and in the model.
@@ -9,11 +9,11 @@ import { grantBody, unequal, type HitlWorld } from './hitl-world.js';
  * @param window of a grant, in seconds
  * @returns where the two differ
  */
-export async function govern(model: Model, world: HitlWorld, command: Rule, window?: number): Promise<string | undefined> {
-  const { root, agents, stops } = world;
+export async function govern(model: Model, scenario: HitlScenario, command: Rule, window?: number): Promise<string | undefined> {
+  const { root, agents, stops } = scenario;
   if (command.kind === 'strict' || command.kind === 'standard') {
     model.strict = command.kind === 'strict';
-    return differs(command.kind, { status: 200 }, await world.separate(command.kind));
+    return differs(command.kind, { status: 200 }, await scenario.separate(command.kind));
   }
   const nth = command.agent;
   const agent = model.agents[nth]!;
@@ -25,7 +25,7 @@ export async function govern(model: Model, world: HitlWorld, command: Rule, wind
       const expected = grant(model, nth, capability, terms);
       const difference = differs('grant', expected, await root.post(`/api/v1/agents/${id}/capabilities`, body));
       // What was not held when the token was made, it does not hold.
-      if (difference === undefined && expected.status === 201 && agent.active) await renewToken(model, world, nth);
+      if (difference === undefined && expected.status === 201 && agent.active) await renewToken(model, scenario, nth);
       return difference;
     }
     case 'revoke': {
@@ -55,24 +55,24 @@ export async function govern(model: Model, world: HitlWorld, command: Rule, wind
       const difference = differs('activate', { status: 200 }, await root.post(`/api/v1/agents/${id}/activate`));
       if (difference !== undefined) return difference;
       // Activation ends every older token.
-      await renewToken(model, world, nth);
+      await renewToken(model, scenario, nth);
       return undefined;
     }
   }
 }
 
 /** Of what they hold and are now. */
-async function renewToken(model: Model, { agents, root, house }: HitlWorld, nth: number): Promise<void> {
+async function renewToken(model: Model, { agents, root, group }: HitlScenario, nth: number): Promise<void> {
   const { grants } = model.agents[nth]!;
   model.agents[nth]!.inToken = new Set([...grants].flatMap(([capability, { held }]) => (held ? [capability] : [])));
   const token = (await root.post(`/api/v1/agents/${agents[nth]!.id}/token`)).expect(200).text('token');
-  agents[nth] = { ...agents[nth]!, token, client: asAgent(house.server, token) };
+  agents[nth] = { ...agents[nth]!, token, client: asAgent(group.server, token) };
 }
 
 /** Where an answer is not the one that the model gives. */
 export function differs(what: string, { status, code, action }: Answer, reply: Reply): string | undefined {
   const { body } = reply as Reply<{ code?: string; action?: string } | undefined>;
   const wanted = { status, code: code ?? null, action: action ?? null };
-  const told = { status: reply.status, code: body?.code ?? null, action: body?.action ?? null };
-  return unequal(`the answer to ${what}`, wanted, told);
+  const reported = { status: reply.status, code: body?.code ?? null, action: body?.action ?? null };
+  return unequal(`the answer to ${what}`, wanted, reported);
 }

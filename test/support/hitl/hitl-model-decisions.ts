@@ -22,31 +22,31 @@ export interface DecisionResult {
 }
 
 /** What a command answers; it changes the model as it must change the server. */
-export function decide(model: Model, request: ModelRequest, deed: DecisionResult): Answer {
+export function decide(model: Model, request: ModelRequest, attempt: DecisionResult): Answer {
   const agent = model.agents[request.agent]!;
-  const barred = barredByTable(model, request, deed);
+  const barred = barredByTable(model, request, attempt);
   if (barred) return barred;
-  if (isOpen(request) && agent.stopped && deed.verb !== 'cancel') return refused(403, 'STOPPED');
-  if (!isOpen(request)) return refused(409, request.over && deed.verb !== 'timeout' ? 'HITL_EXPIRED' : 'HITL_ALREADY_DECIDED');
-  if (deed.verb === 'timeout') return timeOut(model, request, 'manual', deed.who);
+  if (isOpen(request) && agent.stopped && attempt.verb !== 'cancel') return refused(403, 'STOPPED');
+  if (!isOpen(request)) return refused(409, request.over && attempt.verb !== 'timeout' ? 'HITL_EXPIRED' : 'HITL_ALREADY_DECIDED');
+  if (attempt.verb === 'timeout') return timeOut(model, request, 'manual', attempt.who);
   if (request.over) return refused(409, 'HITL_EXPIRED');
-  if (deed.verb === 'escalate' && request.level === 2) return refused(409, 'ESCALATION_LIMIT');
+  if (attempt.verb === 'escalate' && request.level === 2) return refused(409, 'ESCALATION_LIMIT');
   // Who withdraws the question means it in any version.
-  if (deed.digest === 'stale' || (deed.digest === 'none' && request.version > 1 && deed.verb !== 'cancel')) {
+  if (attempt.digest === 'stale' || (attempt.digest === 'none' && request.version > 1 && attempt.verb !== 'cancel')) {
     return refused(409, 'HITL_DIGEST_MISMATCH');
   }
-  if (deed.inBatch && deed.digest === 'none') return refused(409, 'HITL_DIGEST_MISMATCH');
-  if (deed.inBatch && deed.verb === 'approve' && request.level === 2) return refused(403, 'NOT_ELIGIBLE');
-  if (deed.verb === 'cancel') {
-    end(request, 'cancelled', 'cancelled', 'human', deed.who, 'cancelled');
+  if (attempt.inBatch && attempt.digest === 'none') return refused(409, 'HITL_DIGEST_MISMATCH');
+  if (attempt.inBatch && attempt.verb === 'approve' && request.level === 2) return refused(403, 'NOT_ELIGIBLE');
+  if (attempt.verb === 'cancel') {
+    end(request, 'cancelled', 'cancelled', 'human', attempt.who, 'cancelled');
     return OK;
   }
-  const level = reach(deed.who);
+  const level = reach(attempt.who);
   if (level === undefined || level < request.level) return refused(403, 'NOT_ELIGIBLE');
-  if (deed.verb === 'escalate') return handOn(request, deed);
+  if (attempt.verb === 'escalate') return handOn(request, attempt);
   // What an admin has to look at by now no batch approves.
-  if (deed.verb === 'approve') return approve(model, request, deed, deed.inBatch ? Math.min(level, 1) : level);
-  end(request, 'rejected', 'rejected', 'human', deed.who, 'rejected');
+  if (attempt.verb === 'approve') return approve(model, request, attempt, attempt.inBatch ? Math.min(level, 1) : level);
+  end(request, 'rejected', 'rejected', 'human', attempt.who, 'rejected');
   return OK;
 }
 
@@ -64,30 +64,30 @@ function barredByTable(model: Model, { agent }: ModelRequest, { verb, who }: Dec
   return who === 'foreignAdmin' ? refused(404, 'NOT_FOUND') : undefined;
 }
 
-function approve(model: Model, request: ModelRequest, deed: DecisionResult, level: number): Answer {
+function approve(model: Model, request: ModelRequest, attempt: DecisionResult, level: number): Answer {
   const agent = model.agents[request.agent]!;
-  const wanted = deed.edit === undefined ? request : { ...request, danger: deed.edit === 'danger' };
+  const wanted = attempt.edit === undefined ? request : { ...request, danger: attempt.edit === 'danger' };
   const asks = askedAnew(agent, wanted);
   const quorum = stricter(request.quorum, agent.grants.get(request.capability)!.quorum);
-  if (deed.edit === undefined) return bar(model, request, deed) ?? approveAsItIs(model, request, deed, level, asks, quorum);
+  if (attempt.edit === undefined) return bar(model, request, attempt) ?? approveAsItIs(model, request, attempt, level, asks, quorum);
   if (asks === 'nothing') return cancelled(request);
   if (asks === 'block') return refused(403, 'CAPABILITY_BLOCKED');
   const decides = request.mode === 'propose' && asks !== 'escalate' && quorum === undefined && !isStrict(model, request);
-  const barred = decides ? bar(model, request, deed) : undefined;
+  const barred = decides ? bar(model, request, attempt) : undefined;
   if (barred) return barred;
   request.danger = wanted.danger;
   request.version += 1;
   request.votes = [];
-  request.entries.push({ event: 'hitl.edited', actor: deed.who });
+  request.entries.push({ event: 'hitl.edited', actor: attempt.who });
   if (decides) {
-    end(request, 'approved', 'approved', 'human', deed.who);
+    end(request, 'approved', 'approved', 'human', attempt.who);
   } else if (asks === 'escalate' && request.mode === 'propose') {
     request.mode = 'escalate';
-    if (!request.initiators.includes(deed.who)) request.initiators.push(deed.who);
+    if (!request.initiators.includes(attempt.who)) request.initiators.push(attempt.who);
     raise(request, 2, 'system');
     return OK;
   }
-  if (!request.initiators.includes(deed.who)) request.initiators.push(deed.who);
+  if (!request.initiators.includes(attempt.who)) request.initiators.push(attempt.who);
   return OK;
 }
 

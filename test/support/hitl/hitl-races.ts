@@ -6,12 +6,12 @@ import {
 } from './hitl-model.js';
 import { decide, type DecisionResult, type Verb } from './hitl-model-decisions.js';
 import { timeOut } from './hitl-model-ends.js';
-import { type TenantGroup, unequal } from './hitl-world.js';
+import { type TenantGroup, unequal } from './hitl-scenario.js';
 import { done, made, oneOf, pause } from '../proofs/races.js';
 import type { TestServer } from '../servers/server.js';
 
 /** One side of a race: a command of somebody, or the end of the window with a sweep. */
-export type Racer = { readonly deed: DecisionResult } | 'window';
+export type Racer = { readonly attempt: DecisionResult } | 'window';
 
 /** What is tried: who races whom over a fresh request of which kind, and by how much one is held back. */
 export interface Race {
@@ -44,38 +44,38 @@ export interface Run {
 const CAPABILITY = 'crm.push';
 
 export async function aRaceAgent(
-  house: TenantGroup, servers: readonly TestServer[], action: TimeoutAction, quorum?: ModelQuorum,
+  group: TenantGroup, servers: readonly TestServer[], action: TimeoutAction, quorum?: ModelQuorum,
 ): Promise<RaceAgent> {
   const grant = {
     hitlMode: 'propose', hitlTimeoutAction: action, conditions: [{ when: 'input.danger == true', hitlMode: 'escalate' }],
     ...(quorum === undefined ? {} : { quorum: { approvals: quorum.approvals } }),
   };
-  const agent = await made(() => anAgent(house.server).granted(CAPABILITY, grant)
-    .having({ ownerId: house.people.get('agentOwner')!.id, teamId: house.teamId }).create());
+  const agent = await made(() => anAgent(group.server).granted(CAPABILITY, grant)
+    .having({ ownerId: group.people.get('agentOwner')!.id, teamId: group.teamId }).create());
   const callers = servers.map((server) => asRoot(server).with({ authorization: `Bearer ${agent.token}` }));
   return { agent, callers, action, ...(quorum === undefined ? {} : { quorum }) };
 }
 
 /** Makes a request, and sends both at once, each to its own server. */
-export async function run(house: TenantGroup, servers: readonly TestServer[], lane: RaceAgent, race: Race): Promise<Run> {
+export async function run(group: TenantGroup, servers: readonly TestServer[], lane: RaceAgent, race: Race): Promise<Run> {
   const asked = (await done(() => lane.callers[0]!.post('/api/v1/execute', { capability: CAPABILITY, input: { danger: race.danger } })))
     .expect(202);
   const id = asked.text('hitlRequestId');
   for (const voter of votersBefore(race)) {
-    const client = keyed(clientOf(house, servers[0]!, voter), `${id}-${voter}`);
+    const client = keyed(clientOf(group, servers[0]!, voter), `${id}-${voter}`);
     (await done(() => client.post(`/api/v1/hitl/${id}/approve`, {}))).expect(200);
   }
   const send = async (side: Racer, nth: number): Promise<Reply | undefined> => {
     const server = servers[race.swapped ? 1 - nth : nth]!;
     await pause(Math.max(0, nth === 0 ? -race.stagger : race.stagger));
     if (side !== 'window') {
-      const { who, verb } = side.deed;
-      const caller = who === 'agent' ? lane.callers[race.swapped ? 1 - nth : nth]! : clientOf(house, server, who);
+      const { who, verb } = side.attempt;
+      const caller = who === 'agent' ? lane.callers[race.swapped ? 1 - nth : nth]! : clientOf(group, server, who);
       const client = keyed(caller, `${id}-${nth}`);
       return done(() => client.post(`/api/v1/hitl/${id}/${verb}`, verb === 'escalate' ? { reason: 'a race' } : {},
         { query: verb === 'approve' ? { wait: 0 } : {} }));
     }
-    await house.server.sql(
+    await group.server.sql(
       `update hitl_requests set expires_at = clock_timestamp() where id = $1 and status in ('pending', 'escalated')`, [id]);
     (await done(() => asRoot(server).post('/api/v1/hitl/check-timeouts'))).expect(200);
     return undefined;
@@ -88,8 +88,8 @@ export async function run(house: TenantGroup, servers: readonly TestServer[], la
 /** What was turned away with an unknown commit is asked again under its key: its own first try is no other command. */
 const keyed = (client: Client, key: string): Client => client.with({ 'idempotency-key': key });
 
-function clientOf(house: TenantGroup, server: TestServer, who: Principal): Client {
-  const person = house.people.get(who)!;
+function clientOf(group: TenantGroup, server: TestServer, who: Principal): Client {
+  const person = group.people.get(who)!;
   return who === 'root' ? asRoot(server) : asRoot(server).with({ authorization: `Bearer ${person.key!}` });
 }
 
@@ -113,25 +113,25 @@ interface Stored {
 
 /** Waits until nothing of these is under way, and says for each who came first, or what fits no order of the two. */
 export async function checkRace(
-  house: TenantGroup, runs: readonly Run[], receipts: () => ReadonlyMap<string, number>,
+  group: TenantGroup, runs: readonly Run[], receipts: () => ReadonlyMap<string, number>,
 ): Promise<RaceResult[]> {
   const ids = runs.map(({ id }) => id);
-  await settled(house, ids);
-  const stored = await house.server.sql<Stored & { id: string }>(
+  await settled(group, ids);
+  const stored = await group.server.sql<Stored & { id: string }>(
     `select q.id, q.status, q.escalation_level as level, q.escalated_to as "to", q.decision_outcome as outcome, q.decision_by as by,
        q.decided_by as "decidedBy", q.decided_at as "decidedAt", x.status as execution
      from hitl_requests q join executions x on x.id = q.execution_id where q.id = any ($1)`, [ids]);
   const byId = new Map(stored.map((row) => [row.id, row]));
   const entries = new Map<string, AuditEntry[]>();
   for (const { agent } of new Set(runs.map(({ lane }) => lane))) {
-    const page = (await asRoot(house.server).get('/api/v1/audit', { query: { agentId: agent.id, limit: 500 } })).expect(200);
+    const page = (await asRoot(group.server).get('/api/v1/audit', { query: { agentId: agent.id, limit: 500 } })).expect(200);
     for (const entry of (page.list('entries') as AuditEntry[]).reverse()) {
       const of = String(entry.metadata['hitlId']);
       entries.set(of, [...(entries.get(of) ?? []), entry]);
     }
   }
   const received = receipts();
-  return runs.map((one) => verdictOn(house, one, byId.get(one.id)!, entries.get(one.id) ?? [], received.get(one.execution) ?? 0));
+  return runs.map((one) => verdictOn(group, one, byId.get(one.id)!, entries.get(one.id) ?? [], received.get(one.execution) ?? 0));
 }
 
 export interface RaceResult {
@@ -143,14 +143,14 @@ export interface RaceResult {
 
 type Atom = { readonly side: number; readonly what: 'click' | 'end' | 'sweep' };
 
-function verdictOn(house: TenantGroup, one: Run, row: Stored, entries: readonly AuditEntry[], receipts: number): RaceResult {
+function verdictOn(group: TenantGroup, one: Run, row: Stored, entries: readonly AuditEntry[], receipts: number): RaceResult {
   const { race: { pair, sides }, replies } = one;
   const answers = replies.map((reply) => (reply === undefined ? 'swept' : `${reply.status} ${codeOf(reply) ?? ''}`.trim()));
   const atoms = sides.map((side, nth): Atom[] =>
     (side === 'window' ? [{ side: nth, what: 'end' }, { side: nth, what: 'sweep' }] : [{ side: nth, what: 'click' }]));
   const misfits: string[] = [];
   for (const order of mergesOf(atoms[0]!, atoms[1]!)) {
-    const misfit = misfitOf(house, one, order, row, entries, receipts);
+    const misfit = misfitOf(group, one, order, row, entries, receipts);
     if (misfit === undefined) return { pair, answers, first: order[0]!.side === 0 ? 'the first' : 'the second' };
     misfits.push(`${order.map(({ side, what }) => `${what} of ${side}`).join(', ')}: ${misfit}`);
   }
@@ -160,7 +160,7 @@ function verdictOn(house: TenantGroup, one: Run, row: Stored, entries: readonly 
 }
 
 /** Plays one order of events on the model: where its outcome is not what happened. */
-function misfitOf(house: TenantGroup, { race, lane, replies }: Run, order: readonly Atom[], row: Stored, entries: readonly AuditEntry[],
+function misfitOf(group: TenantGroup, { race, lane, replies }: Run, order: readonly Atom[], row: Stored, entries: readonly AuditEntry[],
   receipts: number): string | undefined {
   const { model, request } = fresh(lane, race);
   for (const voter of votersBefore(race)) decide(model, request, { verb: 'approve', who: voter, digest: 'none' });
@@ -169,13 +169,13 @@ function misfitOf(house: TenantGroup, { race, lane, replies }: Run, order: reado
     if (what === 'end') request.over ||= isOpen(request);
     else if (what === 'sweep') sweep(model, request);
     else if (racer !== 'window') {
-      const misfit = answerMisfit(decide(model, request, racer.deed), replies[side]!, row);
+      const misfit = answerMisfit(decide(model, request, racer.attempt), replies[side]!, row);
       if (misfit !== undefined) return misfit;
     }
   }
   sweep(model, request);
   const idOf = (who: string | null) =>
-    (who === null || who === 'system' ? who : who === 'agent' ? lane.agent.id : house.people.get(who as Principal)!.id);
+    (who === null || who === 'system' ? who : who === 'agent' ? lane.agent.id : group.people.get(who as Principal)!.id);
   const { status, level, escalatedTo, decision, decidedBy, execution } = request;
   const wanted = [status, level, idOf(escalatedTo), decision?.outcome ?? null, decision?.by ?? null, idOf(decidedBy), execution];
   return unequal('what is stored', wanted, [row.status, row.level, row.to, row.outcome, row.by, row.decidedBy, row.execution])
@@ -192,12 +192,12 @@ function sweep(model: Model, request: ModelRequest): void {
 function answerMisfit({ status, code }: Answer, reply: Reply, { id, ...row }: Stored): string | undefined {
   const misfit = unequal('an answer', [status, code ?? null], [reply.status, codeOf(reply) ?? null]);
   if (misfit !== undefined || (code !== 'HITL_ALREADY_DECIDED' && code !== 'HITL_EXPIRED')) return misfit;
-  const told = reply.at('request') as { status: string };
-  const unswept = code === 'HITL_EXPIRED' && (told.status === 'pending' || told.status === 'escalated');
+  const reported = reply.at('request') as { status: string };
+  const unswept = code === 'HITL_EXPIRED' && (reported.status === 'pending' || reported.status === 'escalated');
   const wanted = unswept
-    ? { id, status: told.status, decidedBy: null, decidedAt: null }
+    ? { id, status: reported.status, decidedBy: null, decidedAt: null }
     : { id, status: row.status, decidedBy: row.decidedBy, decidedAt: row.decidedAt?.toISOString() ?? null };
-  return unequal('the state in the refusal', wanted, told);
+  return unequal('the state in the refusal', wanted, reported);
 }
 
 function fresh({ action, quorum }: RaceAgent, { danger }: Race): { model: Model; request: ModelRequest } {
@@ -240,12 +240,12 @@ const WHO: Readonly<Record<Verb, readonly Principal[]>> = {
 /** A pair with people, and for a timeout the kind of it, drawn. */
 export function drawn(pair: readonly [Verb, Verb], random: () => number): Race {
   const side = (verb: Verb): Racer =>
-    (verb === 'timeout' && random() < 0.5 ? 'window' : { deed: { verb, who: oneOf(WHO[verb], random), digest: 'none' } });
+    (verb === 'timeout' && random() < 0.5 ? 'window' : { attempt: { verb, who: oneOf(WHO[verb], random), digest: 'none' } });
   return race(pair.join(' x '), [side(pair[0]), side(pair[1])], random);
 }
 
 export function drawnVotes(pair: typeof LAST_VOTES | typeof SAME_PERSON, random: () => number): Race {
-  const vote = (who: Principal): Racer => ({ deed: { verb: 'approve', who, digest: 'none' } });
+  const vote = (who: Principal): Racer => ({ attempt: { verb: 'approve', who, digest: 'none' } });
   return race(pair, pair === SAME_PERSON ? [vote('teammate'), vote('teammate')] : [vote('admin'), vote('teammate')], random, false);
 }
 

@@ -4,13 +4,15 @@ import type { DecisionResult, Verb } from './hitl-model-decisions.js';
 
 const ask = (more: Partial<Ask> = {}): Command =>
   ({ kind: 'ask', agent: 0, capability: 'email.send', by: 'gate', danger: false, ...more });
-const deed = (verb: Verb, who: Principal, more: Partial<DecisionResult> = {}): DecisionResult => ({ verb, who, digest: 'right', ...more });
+const attempt = (verb: Verb, who: Principal, more: Partial<DecisionResult> = {}): DecisionResult =>
+  ({ verb, who, digest: 'right', ...more });
 /** On the only open request. */
 const act = (verb: Verb, who: Principal, more: Partial<DecisionResult> = {}): Command =>
-  ({ kind: 'decide', pick: { nth: 0, open: true }, deed: deed(verb, who, more) });
+  ({ kind: 'decide', pick: { nth: 0, open: true }, attempt: attempt(verb, who, more) });
 /** On a closed one. */
-const again = (nth: number, verb: Verb, who: Principal): Command => ({ kind: 'decide', pick: { nth, open: false }, deed: deed(verb, who) });
-const late = (verb: Verb, who: Principal): Command => ({ kind: 'click late', pick: { nth: 0, open: true }, deed: deed(verb, who) });
+const again = (nth: number, verb: Verb, who: Principal): Command =>
+  ({ kind: 'decide', pick: { nth, open: false }, attempt: attempt(verb, who) });
+const late = (verb: Verb, who: Principal): Command => ({ kind: 'click late', pick: { nth: 0, open: true }, attempt: attempt(verb, who) });
 const sweep: Command = { kind: 'sweep', pick: { nth: 0, open: true } };
 const grant = (mode: ModelTerms['mode'], action: ModelTerms['action'] = 'reject', quorum?: ModelTerms['quorum']): Command =>
   ({ kind: 'grant', agent: 0, capability: 'email.send', terms: { mode, action, ...(quorum ? { quorum } : {}) } });

@@ -7,13 +7,13 @@ import {
 } from './hitl-model.js';
 import { barredFromBatch, decide, type DecisionResult } from './hitl-model-decisions.js';
 import { remind, timeOut } from './hitl-model-ends.js';
-import { unequal, type HitlWorld, wrongState } from './hitl-world.js';
+import { unequal, type HitlScenario, wrongState } from './hitl-scenario.js';
 import { pause } from '../proofs/races.js';
 
 /** A call that was sent under a key. */
 interface Sent {
   readonly nth: number;
-  readonly deed: DecisionResult;
+  readonly attempt: DecisionResult;
   readonly key: string;
   readonly body: Readonly<Record<string, unknown>>;
   /** It changed something, so that its answer is kept. */
@@ -36,18 +36,18 @@ export class Walker {
   private readonly sent: Sent[] = [];
   private edits = 1_000;
 
-  constructor(private readonly model: Model, private readonly world: HitlWorld) {}
+  constructor(private readonly model: Model, private readonly scenario: HitlScenario) {}
 
   async walk(command: Command): Promise<Met> {
     switch (command.kind) {
       case 'ask':
         return this.ask(command);
       case 'decide':
-        return this.decide(chosen(this.model, command.pick)!, command.deed);
+        return this.decide(chosen(this.model, command.pick)!, command.attempt);
       case 'repeat':
         return this.repeat(command.pick, command.otherBody);
       case 'click late':
-        return this.clickLate(chosen(this.model, { ...command.pick, open: true })!, command.deed);
+        return this.clickLate(chosen(this.model, { ...command.pick, open: true })!, command.attempt);
       case 'sweep':
         return this.sweep(chosen(this.model, { ...command.pick, open: true })!);
       case 'run out':
@@ -57,59 +57,59 @@ export class Walker {
       case 'batch':
         return this.batch(command);
       default:
-        return { labels: [command.kind], difference: await govern(this.model, this.world, command) };
+        return { labels: [command.kind], difference: await govern(this.model, this.scenario, command) };
     }
   }
 
   private async ask(wanted: Ask, window?: number): Promise<Met> {
     const { agent, capability, by, onBehalfOf, danger } = wanted;
-    const context = onBehalfOf === undefined ? undefined : { on_behalf_of: this.world.idOf(onBehalfOf, agent) };
+    const context = onBehalfOf === undefined ? undefined : { on_behalf_of: this.scenario.idOf(onBehalfOf, agent) };
     const content = { danger, number: this.model.requests.length };
     const expected: Asked = ask(this.model, wanted);
     const reply = by === 'gate'
-      ? await this.world.agents[agent]!.client.post('/api/v1/execute', { capability, input: content, context })
-      : await this.world.agents[agent]!.client.post('/api/v1/hitl', { capability, payload: content, context });
+      ? await this.scenario.agents[agent]!.client.post('/api/v1/execute', { capability, input: content, context })
+      : await this.scenario.agents[agent]!.client.post('/api/v1/hitl', { capability, payload: content, context });
     const difference = differs('ask', expected, reply)
       ?? (expected.result === undefined ? undefined : unequal('the result', expected.result, reply.text('status')));
     const labels = [`ask ${by}: ${expected.code ?? expected.result ?? 'created'}`];
     if (expected.request === undefined || difference !== undefined) return { labels, difference };
     const id = by === 'gate' ? reply.text('hitlRequestId') : reply.text('request.id');
-    this.world.handles.push({ id, digest: '' });
+    this.scenario.handles.push({ id, digest: '' });
     const nth = this.model.requests.length - 1;
     if (window === undefined) return { labels, difference: await this.compare(nth) };
     return { labels };
   }
 
-  private async decide(nth: number, deed: DecisionResult): Promise<Met> {
-    const { difference, labels } = await this.send({ nth, deed, key: randomUUID(), body: this.bodyOf(nth, deed), kept: undefined });
+  private async decide(nth: number, attempt: DecisionResult): Promise<Met> {
+    const { difference, labels } = await this.send({ nth, attempt, key: randomUUID(), body: this.bodyOf(nth, attempt), kept: undefined });
     return { labels, difference: difference ?? (await this.compare(nth)) };
   }
 
   private async send(call: Sent): Promise<Met> {
-    const { nth, deed } = call;
+    const { nth, attempt } = call;
     const request = this.model.requests[nth]!;
     const strict = this.model.strict || request.strict;
     const before = JSON.stringify(request);
-    const expected = decide(this.model, request, deed);
+    const expected = decide(this.model, request, attempt);
     const reply = await this.call(call);
     if (JSON.stringify(request) !== before) call.kept = expected;
     if (!this.sent.includes(call)) this.sent.push(call);
-    const label = labelOf(deed, expected);
-    const labels = strict && deed.verb === 'approve' ? [label, `under strict, ${label}`] : [label];
-    return { labels, difference: differs(deed.verb, expected, reply) ?? (await this.wrongState(nth, reply)) };
+    const label = labelOf(attempt, expected);
+    const labels = strict && attempt.verb === 'approve' ? [label, `under strict, ${label}`] : [label];
+    return { labels, difference: differs(attempt.verb, expected, reply) ?? (await this.wrongState(nth, reply)) };
   }
 
   private async repeat(pick: number, otherBody: boolean): Promise<Met> {
     if (this.sent.length === 0) return { labels: [] };
     const call = this.sent[pick % this.sent.length]!;
-    const { nth, deed, kept } = call;
+    const { nth, attempt, kept } = call;
     if (kept === undefined) {
       if (otherBody) return { labels: [] };
       // A refusal keeps no record: the call is as new.
       const { difference } = await this.send(call);
       return { labels: ['repeat: as new'], difference: difference ?? (await this.compare(nth)) };
     }
-    const self = { agent: this.model.requests[nth]!.agent, otherAgent: 1 - this.model.requests[nth]!.agent }[deed.who as string];
+    const self = { agent: this.model.requests[nth]!.agent, otherAgent: 1 - this.model.requests[nth]!.agent }[attempt.who as string];
     const barred = self !== undefined && !this.model.agents[self]!.active ? refused(403, 'AGENT_INACTIVE') : undefined;
     const expected = barred ?? (otherBody ? refused(422, 'IDEMPOTENCY_KEY_REUSED') : kept);
     const reply = await this.call(otherBody ? { ...call, body: { ...call.body, reason: 'another' } } : call);
@@ -123,24 +123,24 @@ export class Walker {
   }
 
   /** Both orders are right: the click before the sweep, and after it. */
-  private async clickLate(nth: number, deed: DecisionResult): Promise<Met> {
+  private async clickLate(nth: number, attempt: DecisionResult): Promise<Met> {
     const request = this.model.requests[nth]!;
-    const call = { nth, deed, key: randomUUID(), body: this.bodyOf(nth, deed), kept: undefined };
+    const call = { nth, attempt, key: randomUUID(), body: this.bodyOf(nth, attempt), kept: undefined };
     await this.endWindow(nth);
     const reply = await this.call(call);
     await this.settled(nth);
-    const told: string[] = [];
+    const recorded: string[] = [];
     for (const order of ['before the sweep', 'after the sweep'] as const) {
-      const world = structuredClone(request);
-      world.over = true;
-      if (order === 'after the sweep') timeOut(this.model, world, 'window', 'system');
-      const expected = decide(this.model, world, deed);
-      if (isOpen(world) && world.over) timeOut(this.model, world, 'window', 'system');
-      const difference = differs(deed.verb, expected, reply) ?? (await this.differenceOf(nth, world));
-      if (difference === undefined) return { labels: [`click late, ${order}`, labelOf(deed, expected)] };
-      told.push(`${order}: ${difference}`);
+      const scenario = structuredClone(request);
+      scenario.over = true;
+      if (order === 'after the sweep') timeOut(this.model, scenario, 'window', 'system');
+      const expected = decide(this.model, scenario, attempt);
+      if (isOpen(scenario) && scenario.over) timeOut(this.model, scenario, 'window', 'system');
+      const difference = differs(attempt.verb, expected, reply) ?? (await this.differenceOf(nth, scenario));
+      if (difference === undefined) return { labels: [`click late, ${order}`, labelOf(attempt, expected)] };
+      recorded.push(`${order}: ${difference}`);
     }
-    return { labels: [], difference: `a late click fits no order: ${told.join('; ')}` };
+    return { labels: [], difference: `a late click fits no order: ${recorded.join('; ')}` };
   }
 
   private async sweep(nth: number): Promise<Met> {
@@ -154,7 +154,7 @@ export class Walker {
     const capability = 'email.send';
     const grants = this.model.agents[agent]!.grants;
     const kept = grants.get(capability)!;
-    const set = await govern(this.model, this.world, { kind: 'grant', agent, capability, terms }, WINDOW_SECONDS);
+    const set = await govern(this.model, this.scenario, { kind: 'grant', agent, capability, terms }, WINDOW_SECONDS);
     if (set !== undefined) return { labels: [], difference: set };
     const { difference } = await this.ask({ agent, capability, by: 'gate', danger: false }, WINDOW_SECONDS);
     if (difference !== undefined) return { labels: [], difference };
@@ -163,22 +163,22 @@ export class Walker {
     // With each escalation a new window begins, and runs out too.
     while (isOpen(request)) timeOut(this.model, request, 'window', 'system');
     await this.settled(nth, true);
-    const back = await govern(this.model, this.world, { kind: 'grant', agent, capability, terms: kept });
+    const back = await govern(this.model, this.scenario, { kind: 'grant', agent, capability, terms: kept });
     return { labels: [`run out: ${terms.action}`], difference: back ?? (await this.compare(nth)) };
   }
 
   /** As if a reminder's time had come, the window's end moved along. */
   private async remind(nth: number, due: 'next' | 'all'): Promise<Met> {
-    const { house, handles } = this.world;
+    const { group, handles } = this.scenario;
     const { id } = handles[nth]!;
     const request = this.model.requests[nth]!;
     const minutes = request.remindersLeft.map(({ minutesBefore }) => minutesBefore);
-    await house.server.sql(
+    await group.server.sql(
       `update hitl_requests set expires_at = clock_timestamp() + make_interval(mins => $2),
          remind_at = clock_timestamp() - interval '1 second' where id = $1`,
       [id, due === 'all' ? Math.min(...minutes) : Math.max(...minutes)]);
     await until(`request ${id} was not reminded`, async () =>
-      (await house.server.sql('select 1 from hitl_requests where id = $1 and remind_at <= clock_timestamp()', [id])).length === 0);
+      (await group.server.sql('select 1 from hitl_requests where id = $1 and remind_at <= clock_timestamp()', [id])).length === 0);
     const moved = remind(request, due);
     return { labels: [`remind ${due}: ${moved ? 'escalated' : 'told'}`], difference: await this.compare(nth) };
   }
@@ -196,16 +196,16 @@ export class Walker {
         answers.set(keyOf({ nth, digest }), decide(this.model, this.model.requests[nth]!, { verb: decision, who, digest, inBatch: true }));
       }
     }
-    const sent = wanted.map(({ nth, digest }) => ({ id: this.world.handles[nth]!.id, ...this.digestOf(nth, digest) }));
-    const reply = await this.world.client(who, agent).post('/api/v1/hitl/batch', { items: sent, decision, note: 'many' });
+    const sent = wanted.map(({ nth, digest }) => ({ id: this.scenario.handles[nth]!.id, ...this.digestOf(nth, digest) }));
+    const reply = await this.scenario.client(who, agent).post('/api/v1/hitl/batch', { items: sent, decision, note: 'many' });
     const difference = differs('batch', barred ?? OK, reply);
     if (barred !== undefined || difference !== undefined) return { labels: [`batch: ${barred?.code ?? 'answered'}`], difference };
-    const told = (reply.list('results') as BatchResult[]).map(({ id, status, error }) => [id, status, error?.code ?? null]);
+    const recorded = (reply.list('results') as BatchResult[]).map(({ id, status, error }) => [id, status, error?.code ?? null]);
     const expected = wanted.map((item) => {
       const { status, code } = answers.get(keyOf(item))!;
-      return [this.world.handles[item.nth]!.id, status, code ?? null];
+      return [this.scenario.handles[item.nth]!.id, status, code ?? null];
     });
-    let found = unequal('the results of a batch', expected, told);
+    let found = unequal('the results of a batch', expected, recorded);
     for (const nth of new Set(wanted.map((item) => item.nth))) found ??= await this.compare(nth);
     return { labels: [...answers.values()].map(({ code }) => `batch ${decision}: ${code ?? 'done'}`), difference: found };
   }
@@ -214,25 +214,25 @@ export class Walker {
     return {
       ...(edit === undefined ? {} : { editedInput: { danger: edit === 'danger', number: this.edits++ } }),
       ...(verb === 'timeout' ? {} : { reason: breakGlass === 'with a reason' ? 'nobody else was to be had' : 'short' }),
-      ...(to === undefined ? {} : { escalateTo: this.world.idOf(to, this.model.requests[nth]!.agent) }),
+      ...(to === undefined ? {} : { escalateTo: this.scenario.idOf(to, this.model.requests[nth]!.agent) }),
       ...this.digestOf(nth, digest),
       ...(breakGlass === undefined ? {} : { breakGlass: true }),
     };
   }
 
   private digestOf(nth: number, digest: DecisionResult['digest']): { expectedDigest?: string } {
-    return digest === 'none' ? {} : { expectedDigest: digest === 'right' ? this.world.handles[nth]!.digest : STALE };
+    return digest === 'none' ? {} : { expectedDigest: digest === 'right' ? this.scenario.handles[nth]!.digest : STALE };
   }
 
-  private call({ nth, deed, key, body }: Sent): Promise<Reply> {
+  private call({ nth, attempt, key, body }: Sent): Promise<Reply> {
     const { agent } = this.model.requests[nth]!;
-    return this.world.client(deed.who, agent).post(`/api/v1/hitl/${this.world.handles[nth]!.id}/${deed.verb}`, body,
+    return this.scenario.client(attempt.who, agent).post(`/api/v1/hitl/${this.scenario.handles[nth]!.id}/${attempt.verb}`, body,
       { headers: { 'idempotency-key': key } });
   }
 
   private async wrongState(nth: number, reply: Reply): Promise<string | undefined> {
     const { code } = reply.body as { code?: string };
-    return code !== undefined && WITH_STATE.includes(code) ? wrongState(reply, await this.world.seen(nth)) : undefined;
+    return code !== undefined && WITH_STATE.includes(code) ? wrongState(reply, await this.scenario.seen(nth)) : undefined;
   }
 
   private async compare(nth: number): Promise<string | undefined> {
@@ -240,23 +240,23 @@ export class Walker {
   }
 
   private async differenceOf(nth: number, request: ModelRequest): Promise<string | undefined> {
-    const difference = await this.world.difference(request, nth);
+    const difference = await this.scenario.difference(request, nth);
     if (difference === undefined) Object.assign(this.model.requests[nth]!, request);
     return difference;
   }
 
   private async endWindow(nth: number): Promise<void> {
-    const { house, handles } = this.world;
-    await house.server.sql(`update hitl_requests set expires_at = clock_timestamp() where id = $1`, [handles[nth]!.id]);
+    const { group, handles } = this.scenario;
+    await group.server.sql(`update hitl_requests set expires_at = clock_timestamp() where id = $1`, [handles[nth]!.id]);
   }
 
   /** Until the sweep has been by; with `closed`, until it has come to an end. */
   private async settled(nth: number, closed = false): Promise<void> {
-    const { root, handles, house } = this.world;
+    const { root, handles, group } = this.scenario;
     const due = closed ? 'true' : 'expires_at <= clock_timestamp()';
     await until(`request ${handles[nth]!.id} was not swept`, async () => {
       (await root.post('/api/v1/hitl/check-timeouts')).expect(200);
-      const rows = await house.server.sql(
+      const rows = await group.server.sql(
         `select 1 from hitl_requests where id = $1 and status in ('pending', 'escalated') and ${due}`, [handles[nth]!.id]);
       return rows.length === 0;
     });

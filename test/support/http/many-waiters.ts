@@ -17,7 +17,7 @@ export interface ManyWaiters {
   /** How many calls were held at once. */
   readonly held: number;
   /** Of those, how many were told of the decision. */
-  readonly told: number;
+  readonly notified: number;
   /** How many had lost their credential, and were told so and nothing else. */
   readonly shutOut: number;
   /** What was not as it should be, in words. */
@@ -60,16 +60,16 @@ export async function manyWaiters(here: TestServer, there: TestServer, count: nu
   (await done(() => asRoot(here).delete(`/api/v1/agents/${agents[0]!.id}/tokens`))).expect(204);
   await inParallel(TOGETHER, asked, async (id) => (await done(() => asRoot(here).post(`/api/v1/hitl/${id}/reject`))).expect(200));
   const all = await Promise.all(answers);
-  let told = 0;
+  let notified = 0;
   let shutOut = 0;
   for (const [i, { status, body }] of all.entries()) {
     if (i < EACH) {
       if (status === 401 && !body.includes('rejected')) shutOut++;
       else faults.push(`whoever had lost their token was answered ${status} ${body}`);
-    } else if (status === 200 && (JSON.parse(body) as { status: string }).status === 'rejected') told++;
+    } else if (status === 200 && (JSON.parse(body) as { status: string }).status === 'rejected') notified++;
     else faults.push(`waiter ${i} was answered ${status} ${body}`);
   }
-  return { held, told, shutOut, faults, looks };
+  return { held, notified, shutOut, faults, looks };
 }
 
 /** Connections that a server keeps beside its pool, for the sweeper and readiness. */

@@ -91,8 +91,8 @@ export async function recordedInFull(server: TestServer, story: DecidedLog): Pro
   const { agent, ask, admin, lead, member, owner } = story;
   const run = (capability: string, input: object = {}) => agent.client.post('/api/v1/execute', { capability, input });
   const searched = (await run('web.search', { q: 'steel' })).expect(200);
-  const told = { outcome: 'success', output: { sent: true }, durationMs: 5 };
-  (await agent.client.post(`/api/v1/executions/${searched.text('executionId')}/report`, told)).expect(200);
+  const recorded = { outcome: 'success', output: { sent: true }, durationMs: 5 };
+  (await agent.client.post(`/api/v1/executions/${searched.text('executionId')}/report`, recorded)).expect(200);
   (await run('calendar.write')).expect(200);
   expectBlocked(await run('file.delete'));
   (await run('file.read')).expect(403);
@@ -122,7 +122,7 @@ async function severalPeople(server: TestServer, { ask, admin, lead, owner, memb
   (await vote(lead, many)).expect(200);
   (await decide(admin, many, 'approve')).expect(200);
   const alone = await ask('data.write', { row: 2 });
-  (await decide(owner, alone, 'approve', { breakGlass: true, note: 'the house is on fire' })).expect(200);
+  (await decide(owner, alone, 'approve', { breakGlass: true, note: 'the plant is on fire' })).expect(200);
   // Edited and approved along; edited where several have to look, who then vote anew.
   (await decide(member, await ask('email.send', { to: 'eve' }), 'approve', { editedInput: { to: 'fay' } })).expect(200);
   const edited = await ask('data.write', { row: 3 });

@@ -41,9 +41,9 @@ export class RecordedLog {
   agent(second: number, event: AuditEvent, actorId = 'root'): this {
     const rests = DECISIONS.has(event.type) || STEPS.has(event.type) ? { basis: this.basis(second) } : {};
     const by = STEPS.has(event.type) && actorId !== 'system' ? { decider: this.decider(actorId) } : {};
-    const told = { ...event, metadata: { ...rests, ...by, ...event.metadata } } as AuditEvent;
+    const recorded = { ...event, metadata: { ...rests, ...by, ...event.metadata } } as AuditEvent;
     if (event.type === 'agent.updated') this.teamId = event.metadata.teamId ?? this.teamId;
-    append(this.log, { ...told, chain: agentChain(ORGANIZATION, AGENT), agentId: AGENT }, stampOf(second, actorId));
+    append(this.log, { ...recorded, chain: agentChain(ORGANIZATION, AGENT), agentId: AGENT }, stampOf(second, actorId));
     return this;
   }
 

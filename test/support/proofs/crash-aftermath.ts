@@ -14,7 +14,7 @@ interface Ended extends Record<string, unknown> {
   closed: number;
   cancelled: number;
   decided: number;
-  told: number;
+  notified: number;
 }
 
 /** What was seen of each kind, and every sentence that is not true. */
@@ -40,11 +40,11 @@ const ALL = `
       or event = 'hitl.timed_out' and action in ('reject', 'notify_only'))::integer as decided
     from entries where event like 'hitl.%' group by 1),
   news as (
-    select payload ->> 'executionId' as execution_id, count(*)::integer as told from outbox
+    select payload ->> 'executionId' as execution_id, count(*)::integer as notified from outbox
     where payload ->> 'event' = 'execution.indeterminate' group by 1)
   select x.id, x.capability, x.status, x.fence, q.id as request_id, q.status as request_status, coalesce(e.started, 0) as started,
     coalesce(e.retried, 0) as retried, coalesce(e.closed, 0) as closed, coalesce(e.cancelled, 0) as cancelled,
-    coalesce(r.decided, 0) as decided, coalesce(n.told, 0) as told
+    coalesce(r.decided, 0) as decided, coalesce(n.notified, 0) as notified
   from executions x
   join hitl_requests q on q.organization_id = x.organization_id and q.execution_id = x.id
   left join of_execution e on e.execution_id = x.id
@@ -88,7 +88,7 @@ export async function whatIsWrong(server: TestServer, received: readonly Receive
     if (row.started === 0 && !['cancelled'].includes(row.status)) say('ended without a start');
     if (row.retried > 0 && !idempotent.includes(row.capability)) say('repeated, though not declared idempotent');
     if (row.fence !== row.started + row.retried) say('a beginning without its entry');
-    if (row.told !== (row.status === 'indeterminate' ? 1 : 0)) say('people are told otherwise');
+    if (row.notified !== (row.status === 'indeterminate' ? 1 : 0)) say('people are told otherwise');
   }
   const verdict = (await asRoot(server).get('/api/v1/audit/verify')).expect(200);
   if (verdict.at('valid') !== true) wrong.push(`the log does not verify: ${JSON.stringify(verdict.at('breaks'))}`);

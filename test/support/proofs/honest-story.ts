@@ -5,7 +5,7 @@ import { verifyDatabase } from '../../../src/modules/audit/verification/verify-d
 import { aged, swept } from '../retention/retention.js';
 import { back, type TestServer } from '../servers/server.js';
 import { anyOperation, liftStop } from './honest-operations.js';
-import { honestWorld, type HonestWorld, type Surroundings } from './honest-world.js';
+import { honestScenario, type HonestScenario, type Surroundings } from './honest-scenario.js';
 import { generator, oneOf } from './races.js';
 
 export interface HonestStory {
@@ -40,33 +40,33 @@ const OUTBOUND_MS = 60;
 export async function wrongInStory(surroundings: Surroundings, story: HonestStory): Promise<string | undefined> {
   const { operations, archive, random } = story;
   const within = ({ from, to }: { from: number; to: number }) => Math.floor(operations * (from + random() * (to - from)));
-  const world = await honestWorld(surroundings, random);
+  const scenario = await honestScenario(surroundings, random);
   const delays = generator(random() * 2 ** 32);
   surroundings.receiver.standing(() => ({ delayMs: delays() * OUTBOUND_MS, body: { ok: true } }));
-  const { goOnTo, kills } = operationsOf(world);
+  const { goOnTo, kills } = operationsOf(scenario);
   for (let once = true; once || random() < KILLS.again; once = false) kills.add(within(KILLS));
   if (archive !== undefined) {
     await goOnTo(within(RETENTION));
-    const wrong = await replayed(world);
+    const wrong = await replayed(scenario);
     if (wrong !== undefined) return `before retention ran: ${wrong}`;
     await aged(surroundings.servers[0]!.database);
   }
-  await Promise.all([archive !== undefined && retentionRun(world, archive), goOnTo(operations)]);
+  await Promise.all([archive !== undefined && retentionRun(scenario, archive), goOnTo(operations)]);
   // A stop of everything would hold the next story, too.
-  while (world.stops.mayBe) await liftStop(world);
-  return replayed(world);
+  while (scenario.stops.mayBe) await liftStop(scenario);
+  return replayed(scenario);
 }
 
 /** Each operation has chances of its own: what it does depends on what was done before, and not on who was quicker. */
-function operationsOf(world: HonestWorld): { goOnTo(end: number): Promise<void>; readonly kills: Set<number> } {
-  const { random, coverage } = world;
+function operationsOf(scenario: HonestScenario): { goOnTo(end: number): Promise<void>; readonly kills: Set<number> } {
+  const { random, coverage } = scenario;
   const kills = new Set<number>();
   let begun = 0;
   const worker = async (end: number) => {
     while (begun < end) {
-      const operation = anyOperation({ ...world, random: generator(random() * 2 ** 32) });
+      const operation = anyOperation({ ...scenario, random: generator(random() * 2 ** 32) });
       coverage['operations']! += 1;
-      if (kills.delete(begun++)) await Promise.all([operation, killed(world)]);
+      if (kills.delete(begun++)) await Promise.all([operation, killed(scenario)]);
       else await operation;
     }
   };
@@ -80,7 +80,7 @@ function operationsOf(world: HonestWorld): { goOnTo(end: number): Promise<void>;
 }
 
 /** Unless the other one is away. Those who are at work go on at the other. */
-async function killed({ servers, away, random, coverage }: HonestWorld): Promise<void> {
+async function killed({ servers, away, random, coverage }: HonestScenario): Promise<void> {
   const server = oneOf(servers, random);
   if (away.size > 0) return;
   away.add(server);
@@ -90,12 +90,12 @@ async function killed({ servers, away, random, coverage }: HonestWorld): Promise
   away.delete(server);
 }
 
-async function retentionRun({ servers: [server], coverage }: HonestWorld, archive: string): Promise<void> {
+async function retentionRun({ servers: [server], coverage }: HonestScenario, archive: string): Promise<void> {
   for (const { entries } of await swept(server!.database, archive)) coverage[SWEPT]! += entries;
 }
 
 /** Counts the decisions of a tenant by what came of them: after retention, those that were left are met once more. */
-async function replayed({ servers, organizations, coverage }: HonestWorld): Promise<string | undefined> {
+async function replayed({ servers, organizations, coverage }: HonestScenario): Promise<string | undefined> {
   const { members, wrong } = await verified(servers, organizations);
   const { right, notReplayable } = members['replay'] as { right: number; notReplayable: Record<string, number> };
   const outcomes = Object.entries({ right, ...notReplayable });

@@ -21,7 +21,7 @@ export async function aRetentionProcess(database: TestDatabase, archive: string)
   await Promise.race([once(child, 'message'), gone.then(() => Promise.reject(new Error('the sweeper did not start')))]);
   return {
     begin: (atOnce) => void child.send({ atOnce, days: retentionDays(database) }),
-    sweep: (atOnce) => told(child, atOnce, retentionDays(database)),
+    sweep: (atOnce) => reported(child, atOnce, retentionDays(database)),
     kill: async (signal = 'SIGKILL') => {
       child.kill(signal);
       await gone;
@@ -29,7 +29,7 @@ export async function aRetentionProcess(database: TestDatabase, archive: string)
   };
 }
 
-async function told(child: ChildProcess, atOnce: number, days: number): Promise<void> {
+async function reported(child: ChildProcess, atOnce: number, days: number): Promise<void> {
   child.send({ atOnce, days });
   const [{ failed }] = (await once(child, 'message')) as [{ failed: readonly string[] }];
   if (failed.length > 0) throw new Error(failed.join('; '));

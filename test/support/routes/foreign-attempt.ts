@@ -1,5 +1,5 @@
 import { goodBody } from './bad-bodies.js';
-import { USED_KEY } from './organization-world.js';
+import { USED_KEY } from './organization-scenario.js';
 import { namedIn, pathOf, type MemberSchema, type Route } from './routes.js';
 
 export interface Attacker {
@@ -61,7 +61,7 @@ export function attemptOn(route: Route, attacker: Attacker, loot: Loot, random: 
     for (const name of namedIn(route)) {
       const [own, others] = [loot.own[name], loot.foreign[name]];
       if (own === undefined || others === undefined) {
-        throw new Error(`${route.template} names {${name}}: say in test/support/routes/organization-world.ts which there are`);
+        throw new Error(`${route.template} names {${name}}: say in test/support/routes/organization-scenario.ts which there are`);
       }
       const isForeign = chance(0.7);
       if (isForeign && others.some((id) => !own.includes(id))) places.add('in the path');

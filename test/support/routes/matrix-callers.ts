@@ -31,7 +31,7 @@ export interface MatrixCaller {
 }
 
 /** Where callers are made. */
-export interface MatrixWorld {
+export interface MatrixScenario {
   readonly server: TestServer;
   readonly provider: TestProvider;
   readonly organizationId: string;
@@ -49,16 +49,16 @@ const nobody = (name: string, client: Client): MatrixCaller => ({ name, is: 'nob
  * Of `some`: everybody who calls by a key or token of our own (of agents' keys each kind of answer), and of the others whoever a rule of
  * their credential's own concerns.
  */
-export async function matrixCallers(world: MatrixWorld, which: 'some' | 'all'): Promise<MatrixCaller[]> {
+export async function matrixCallers(scenario: MatrixScenario, which: 'some' | 'all'): Promise<MatrixCaller[]> {
   const all = which === 'all';
   return [
-    ...await callersByKey(world), ...await callersByAgentKey(world, all), ...await callersBySession(world, all),
-    ...await callersByProvider(world, all),
+    ...await callersByKey(scenario), ...await callersByAgentKey(scenario, all), ...await callersBySession(scenario, all),
+    ...await callersByProvider(scenario, all),
   ];
 }
 
 /** By keys and tokens of our own. */
-async function callersByKey({ server, organizationId, elsewhere }: MatrixWorld): Promise<MatrixCaller[]> {
+async function callersByKey({ server, organizationId, elsewhere }: MatrixScenario): Promise<MatrixCaller[]> {
   const person = async (role: Role, from: MatrixCaller['from'] = 'here'): Promise<MatrixCaller> => {
     const made = await aPerson(server, role, from === 'here' ? {} : { organizationId: elsewhere });
     const name = `${WORDS[role]}${from === 'here' ? '' : ' of another organization'}`;
@@ -97,7 +97,7 @@ async function callersByKey({ server, organizationId, elsewhere }: MatrixWorld):
 }
 
 /** Agents by their keys. */
-async function callersByAgentKey({ server, organizationId, elsewhere }: MatrixWorld, all: boolean): Promise<MatrixCaller[]> {
+async function callersByAgentKey({ server, organizationId, elsewhere }: MatrixScenario, all: boolean): Promise<MatrixCaller[]> {
   const root = asRoot(server);
   const person = await aPerson(server, 'viewer');
   const keyed = async (from = organizationId) => {
@@ -139,7 +139,7 @@ async function rotatedAway(server: TestServer): Promise<string> {
 }
 
 /** People who have signed in. */
-async function callersBySession({ server, elsewhere }: MatrixWorld, all: boolean): Promise<MatrixCaller[]> {
+async function callersBySession({ server, elsewhere }: MatrixScenario, all: boolean): Promise<MatrixCaller[]> {
   const signedIn = async (
     name: string, role: Role, { from = 'here', onPage = true }: { from?: MatrixCaller['from']; onPage?: boolean } = {},
   ): Promise<MatrixCaller> => {
@@ -177,8 +177,8 @@ async function callersBySession({ server, elsewhere }: MatrixWorld, all: boolean
 }
 
 /** People who come by a token of the identity provider, and tokens that claim what they must not. */
-async function callersByProvider(world: MatrixWorld, all: boolean): Promise<MatrixCaller[]> {
-  const { server, provider, elsewhere, tenantElsewhere } = world;
+async function callersByProvider(scenario: MatrixScenario, all: boolean): Promise<MatrixCaller[]> {
+  const { server, provider, elsewhere, tenantElsewhere } = scenario;
   const shows = async (
     name: string, record: Role, claims: ClaimsOfUser, is: MatrixCaller['is'], from: MatrixCaller['from'] = 'here',
   ): Promise<MatrixCaller> => {
@@ -211,7 +211,7 @@ async function callersByProvider(world: MatrixWorld, all: boolean): Promise<Matr
     ...some,
     ...await Promise.all(ROLES.map((role) => shows(`${WORDS[role]} by a token of the provider`, role, { role }, role))),
     ...await Promise.all([
-      shows('a member whose token says admin', 'member', { role: 'admin', tenant_id: world.organizationId }, 'member'),
+      shows('a member whose token says admin', 'member', { role: 'admin', tenant_id: scenario.organizationId }, 'member'),
       shows('an owner whose token says viewer', 'owner', { role: 'viewer' }, 'viewer'),
       shows('an admin by a token, of another organization', 'admin', { role: 'owner', tenant_id: tenantElsewhere }, 'admin', 'elsewhere'),
       shows('an owner whose token names another organization', 'owner', { tenant_id: elsewhere }, 'kept out'),

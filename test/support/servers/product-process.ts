@@ -6,12 +6,12 @@ import { CHECKOUT, TEST_ENVIRONMENT } from './test-run.js';
 
 /** The built product without its routes, in a process of its own beside whatever server works on the database. */
 export interface ProductProcess {
-  /** Rejects with what the deed threw, as text. */
-  ask<Answer>(deed: string, ...args: readonly unknown[]): Promise<Answer>;
+  /** Rejects with what the command threw, as text. */
+  ask<Answer>(command: string, ...args: readonly unknown[]): Promise<Answer>;
   close(): Promise<void>;
 }
 
-/** @param script of test/support: it says `ready`, and answers `{n, deed, args}` with `{n, answer}` or `{n, error}` */
+/** @param script of test/support: it says `ready`, and answers `{n, command, args}` with `{n, answer}` or `{n, error}` */
 export async function startProduct(script: string, database: TestDatabase): Promise<ProductProcess> {
   const env = { ...process.env, ...TEST_ENVIRONMENT, AUDIT_ANCHORS: database.anchors, DATABASE_URL: database.url };
   const child = fork(join(CHECKOUT, 'test/support', script), { cwd: CHECKOUT, env, execArgv: [] });
@@ -25,11 +25,11 @@ export async function startProduct(script: string, database: TestDatabase): Prom
   });
   let asked = 0;
   return {
-    ask: <Answer>(deed: string, ...args: readonly unknown[]) =>
+    ask: <Answer>(command: string, ...args: readonly unknown[]) =>
       new Promise<Answer>((resolve, reject) => {
         const n = ++asked;
         waiting.set(n, { resolve: resolve as (answer: unknown) => void, reject });
-        child.send({ n, deed, args });
+        child.send({ n, command, args });
       }),
     close: async () => {
       child.disconnect();

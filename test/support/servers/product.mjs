@@ -17,9 +17,9 @@ export const within = (organizationId, story) =>
   asService('worker', () => work.run({ chains: [organizationChain(organizationId)], leavesFacts: true }, story));
 
 /** Does what it is asked to, until its test is gone. */
-export function obey(deeds) {
-  process.on('message', ({ n, deed, args }) => {
-    deeds[deed](...args).then(
+export function obey(commands) {
+  process.on('message', ({ n, command, args }) => {
+    commands[command](...args).then(
       (answer) => process.send({ n, answer }),
       (error) => process.send({ n, error: String(error?.stack ?? error) }),
     );

@@ -32,7 +32,7 @@ function signatureOf(head, by, jwk, secret) {
 }
 
 /** An answer of /token with its id token changed: `claims` and `header` put over it, `by` as above, or `kept` for the old signature. */
-export function changedAnswer(text, { claims = {}, header = {}, by = 'own', body = {} }, world) {
+export function changedAnswer(text, { claims = {}, header = {}, by = 'own', body = {} }, scenario) {
   if (!text.startsWith('{')) return text;
   const answer = JSON.parse(text);
   if (typeof answer.id_token === 'string') {
@@ -41,7 +41,7 @@ export function changedAnswer(text, { claims = {}, header = {}, by = 'own', body
     const next = { ...decoded(payload), ...claims };
     answer.id_token = by === 'kept'
       ? `${head}.${encoded(without(next))}.${signature}`
-      : signed({ header: { typ, ...(by === 'own' ? { kid } : {}), ...header }, claims: next, by }, world);
+      : signed({ header: { typ, ...(by === 'own' ? { kid } : {}), ...header }, claims: next, by }, scenario);
   }
   return JSON.stringify(without({ ...answer, ...body }));
 }

@@ -94,7 +94,7 @@ interface Hello {
   readonly audience: string;
 }
 
-interface Told {
+interface Reported {
   readonly id: number;
   readonly value?: unknown;
   readonly failed?: string;
@@ -113,13 +113,13 @@ export async function startProvider(): Promise<TestProvider> {
   const [{ issuer, clients, audience }] = (await Promise.race([once(child, 'message'), lost])) as [Hello];
 
   let asked = 0;
-  const waiting = new Map<number, (reply: Told) => void>();
-  child.on('message', (reply: Told) => waiting.get(reply.id)?.(reply));
+  const waiting = new Map<number, (reply: Reported) => void>();
+  child.on('message', (reply: Reported) => waiting.get(reply.id)?.(reply));
   const tell = async <T = void>(act: string, ...args: unknown[]): Promise<T> => {
     const id = ++asked;
-    const told = new Promise<Told>((resolve) => waiting.set(id, resolve));
+    const reported = new Promise<Reported>((resolve) => waiting.set(id, resolve));
     child.send({ id, act, args });
-    const { value, failed } = await Promise.race([told, lost]);
+    const { value, failed } = await Promise.race([reported, lost]);
     waiting.delete(id);
     if (failed !== undefined) throw new Error(failed);
     return value as T;

@@ -7,14 +7,14 @@ import type { Environment } from '../servers/test-run.js';
 export const LOGIN = '/api/v1/auth/login';
 export const CALLBACK = '/api/v1/auth/callback';
 
-export interface SignInWorld {
+export interface SignInScenario {
   readonly provider: TestProvider;
   readonly server: TestServer;
   stop(): Promise<void>;
 }
 
 /** A server that signs people in at a provider of the test's own; calls may say by X-Forwarded-For from where they come. */
-export async function startSignIn(env: Environment = {}): Promise<SignInWorld> {
+export async function startSignIn(env: Environment = {}): Promise<SignInScenario> {
   const provider = await startProvider();
   const server = await startServer({ env: { ...provider.env, TRUSTED_PROXIES: '127.0.0.1', ...env } }).catch(async (error: unknown) => {
     await provider.close();
@@ -40,12 +40,12 @@ export async function aBrowserOf(provider: TestProvider, sub: string, claims: Cl
 }
 
 /** Signs in, to the end. */
-export async function signIn({ server }: SignInWorld, browser: Browser, returnTo = '/docs'): Promise<Page> {
+export async function signIn({ server }: SignInScenario, browser: Browser, returnTo = '/docs'): Promise<Page> {
   return browser.visit(`${originOf(server)}${LOGIN}?returnTo=${encodeURIComponent(returnTo)}`);
 }
 
 /** Signs in at the provider, and stops with the address that it sends the browser back to. */
-export async function wayBack({ server }: SignInWorld, browser: Browser, headers: Readonly<Record<string, string>> = {}): Promise<URL> {
+export async function wayBack({ server }: SignInScenario, browser: Browser, headers: Readonly<Record<string, string>> = {}): Promise<URL> {
   let next = new URL(`${originOf(server)}${LOGIN}?returnTo=/docs`);
   for (let hops = 0; hops < 10; hops++) {
     const page = await browser.visit(next, { follow: 0, headers: next.pathname === LOGIN ? headers : {} });

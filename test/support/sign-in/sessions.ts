@@ -31,14 +31,14 @@ export interface SessionEntry {
 
 /** What the log says of an organization's sessions, by their ids: the oldest first. */
 export async function entriesOfSessions(server: TestServer, organizationId: string): Promise<ReadonlyMap<unknown, SessionEntry[]>> {
-  const told = new Map<unknown, SessionEntry[]>();
+  const recorded = new Map<unknown, SessionEntry[]>();
   for (const event of ['auth.login', 'auth.logout']) {
     const query = { event, organizationId, limit: 500 };
     const entries = (await asRoot(server).get('/api/v1/audit', { query })).expect(200).list('entries') as AuditEntry[];
     for (const { actorId, metadata = {} } of entries.reverse()) {
       const id = metadata['sessionId'];
-      told.set(id, [...(told.get(id) ?? []), { event, actor: actorId, metadata }]);
+      recorded.set(id, [...(recorded.get(id) ?? []), { event, actor: actorId, metadata }]);
     }
   }
-  return told;
+  return recorded;
 }

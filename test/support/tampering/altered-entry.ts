@@ -46,12 +46,12 @@ export function withPayload(entry: StoredEntry, payload: JsonObject | null): Sto
 /** Of members that anybody may change without its being seen at once that the text is none of ours. */
 export function plausible(entry: StoredEntry, random: Random): StoredEntry {
   const payload = JSON.parse(entry.payload) as JsonObject;
-  const deeds: (() => JsonObject)[] = [
+  const tamperings: (() => JsonObject)[] = [
     () => ({ ...payload, actorId: `usr_${random.text(20)}` }),
     () => ({ ...payload, timestamp: `2020-01-${String(10 + random.below(19))}T00:00:00.000Z` }),
     () => ({ ...payload, metadata: { ...(payload['metadata'] as JsonObject), extra: random.below(1_000) } }),
   ];
-  return hashed(withPayload(entry, random.of(deeds)()));
+  return hashed(withPayload(entry, random.of(tamperings)()));
 }
 
 /** Hashed as it stands. */

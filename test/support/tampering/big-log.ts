@@ -58,8 +58,8 @@ export async function bigLog(seed: number, share: number, whileWriting: (databas
   };
   try {
     const story = await aDecidedLog(server, receiver);
-    const told = recordedInFull(server, story);
-    await Promise.all([told, whileWriting(database)]);
+    const recorded = recordedInFull(server, story);
+    await Promise.all([recorded, whileWriting(database)]);
     await someoneErased(server, story);
     await oneValueErased(server, story);
     const bulk: string[] = [];

@@ -46,8 +46,8 @@ export interface Outcome {
 }
 
 /** Tampers, looks, and undoes it. Undefined where there was nothing of the kind to be done. */
-export async function instance(client: pg.Client, log: LoggedLog, deed: TamperResult): Promise<Outcome | undefined> {
-  const { seed, index, tampering, scale } = deed;
+export async function instance(client: pg.Client, log: LoggedLog, tamper: TamperResult): Promise<Outcome | undefined> {
+  const { seed, index, tampering, scale } = tamper;
   const start = new Random(`${seed} ${index} ${tampering.name}`, scale).below(log.organizations.length);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const random = new Random(`${seed} ${index} ${tampering.name} ${attempt}`, scale);
@@ -59,7 +59,7 @@ export async function instance(client: pg.Client, log: LoggedLog, deed: TamperRe
     try {
       await client.query('set local session_replication_role = replica');
       const mark = await done(tampering, place);
-      if (mark) return await looked(place, mark, deed).catch((error: unknown) =>
+      if (mark) return await looked(place, mark, tamper).catch((error: unknown) =>
         ({ view: 'whole' as const, file: 'not asked' as const, missed: `verifying it ended with ${String(error)}` }));
     } finally {
       await client.query('rollback');
@@ -68,9 +68,9 @@ export async function instance(client: pg.Client, log: LoggedLog, deed: TamperRe
   return undefined;
 }
 
-async function done({ deed, name }: Tampering, place: TamperTarget): Promise<Mark | undefined> {
+async function done({ tamper, name }: Tampering, place: TamperTarget): Promise<Mark | undefined> {
   try {
-    return await deed(place);
+    return await tamper(place);
   } catch (error) {
     // A constraint that stands in the way: then it cannot be done like this.
     if (/^(23|22)/.test(String((error as { code?: unknown }).code))) return undefined;
@@ -92,10 +92,10 @@ async function looked(place: TamperTarget, mark: Mark, { index, tampering, stand
   if (view === 'agent' && found.chains === 0) found = await (look = of({}))(mark.anchors ?? log.anchors);
   const where = `${view} of ${organizationId} (${mark.at[0] ?? ''})`;
   const fits = found.breaks.some((one) => mark.at.includes(one.chain) && tampering.kinds.includes(one.kind));
-  if (!fits) return { view, file: 'not asked', missed: `${where}: ${told(found)}` };
+  if (!fits) return { view, file: 'not asked', missed: `${where}: ${reported(found)}` };
   if (tampering.perfect) {
     const unanchored = await look([]);
-    if (unanchored.breaksFound > 0) return { view, file: 'not asked', missed: `${where}: no perfect forgery: ${told(unanchored)}` };
+    if (unanchored.breaksFound > 0) return { view, file: 'not asked', missed: `${where}: no perfect forgery: ${reported(unanchored)}` };
   }
   if (tampering.unseen !== undefined) return { view, file: standAlone ? 'unseen' : 'not asked' };
   if (!standAlone && !keep) return { view, file: 'not asked' };
@@ -107,10 +107,10 @@ async function looked(place: TamperTarget, mark: Mark, { index, tampering, stand
   if (!standAlone) return { view, file: 'not asked' };
   const verdict = typeof texts === 'string' ? texts : (await verify(texts, { keys: [log.verifierKeys.at(-1)!] })).verdict;
   if (verdict === 'tampered' || verdict.startsWith('RangeError')) return { view, file: 'found' };
-  return { view, file: 'not asked', missed: `${where}: the file of it is ${verdict}; the engine says ${told(found)}` };
+  return { view, file: 'not asked', missed: `${where}: the file of it is ${verdict}; the engine says ${reported(found)}` };
 }
 
-const told = ({ breaks, breaksFound }: Pick<LogFound, 'breaks' | 'breaksFound'>) =>
+const reported = ({ breaks, breaksFound }: Pick<LogFound, 'breaks' | 'breaksFound'>) =>
   `${breaksFound} breaks ${JSON.stringify(breaks.slice(0, 4))}`;
 
 /** The engine over a connection as it stands. */
@@ -175,6 +175,6 @@ export async function falseAlarm(client: pg.Client, log: LoggedLog, how: Thoroug
   return undefined;
 }
 
-const alarm = (found: LogFound) => (found.breaksFound === 0 ? undefined : told(found));
+const alarm = (found: LogFound) => (found.breaksFound === 0 ? undefined : reported(found));
 const inFile = ({ verdict, breaks }: { verdict: string; breaks: readonly { detail: string }[] }) =>
   (verdict === 'valid' ? undefined : `${verdict} ${JSON.stringify(breaks.slice(0, 3))}`);

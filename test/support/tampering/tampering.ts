@@ -22,7 +22,7 @@ export interface Tampering {
   /** A complete forgery by whoever has the signing key: without anchors, nothing is wrong with it. */
   readonly perfect?: true;
   /** Undefined where there is nothing of the kind to be done. */
-  readonly deed: (place: TamperTarget) => Promise<Mark | undefined>;
+  readonly tamper: (place: TamperTarget) => Promise<Mark | undefined>;
 }
 
 /** Where it was done: a break must stand in one of these chains or trees. */

@@ -12,15 +12,15 @@ import type { MemoryLog } from '../memory/memory-log.js';
 import type { VerifierCase } from './verifier-case.js';
 import { forgedKeys, inWindows, signedOften } from './verifier-key-cases.js';
 import { erased, metAgain, nameless, swept } from './verifier-stories.js';
-import { world } from './verifier-world.js';
+import { scenario } from './verifier-scenario.js';
 
-// Exports with one thing done to each, and what a verifier has to say. The manifest is made anew after the deed, as by a service
+// Exports with one thing done to each, and what a verifier has to say. The manifest is made anew after the change, as by a service
 // whose database was tampered with: only the entries themselves, and what was signed before, can tell.
 
-type Deed = (lines: Line[]) => Line[];
+type Change = (lines: Line[]) => Line[];
 
 /** Changes the entry that `which` picks. */
-export const onEntry = (which: (entry: Line, n: number) => boolean, change: (entry: Line) => Line | undefined): Deed => (lines) => {
+export const onEntry = (which: (entry: Line, n: number) => boolean, change: (entry: Line) => Line | undefined): Change => (lines) => {
   const entries = lines.filter((one) => one.kind === 'entry');
   const picked = entries.find((entry) => which(entry, entries.indexOf(entry)));
   if (!picked) throw new Error('no entry is picked');
@@ -34,18 +34,18 @@ export function rehashed(entry: Line): Line {
 }
 
 const third = (entry: Line) => entry['chain'] === 'agt_2' && entry['seq'] === 3;
-const without = (which: (line: Line) => boolean): Deed => (lines) => lines.filter((one) => !which(one));
+const without = (which: (line: Line) => boolean): Change => (lines) => lines.filter((one) => !which(one));
 const disclosures = (entry: Line, change: (all: Disclosure[]) => Disclosure[]): Line => ({
   ...entry, disclosures: JSON.stringify(change(JSON.parse(entry['disclosures'] as string) as Disclosure[])),
 });
 
 export function verifierCases(): VerifierCase[] {
   const cases: VerifierCase[] = [];
-  const { log } = world();
+  const { log } = scenario();
   const good = (name: string, from: MemoryLog, options: ExportOptions = {}, verdict: VerifierCase['verdict'] = 'valid') =>
     cases.push({ name, lines: exportOf(from, options), verdict, kinds: [] });
-  const bad = (name: string, kinds: string[], deed: Deed, options: ExportOptions = {}, from = log) =>
-    cases.push({ name, lines: seal(deed(linesOf(from, options))), verdict: 'tampered', kinds });
+  const bad = (name: string, kinds: string[], change: Change, options: ExportOptions = {}, from = log) =>
+    cases.push({ name, lines: seal(change(linesOf(from, options))), verdict: 'tampered', kinds });
 
   good('valid', log);
   good('valid-erased', erased().log);
@@ -61,11 +61,11 @@ export function verifierCases(): VerifierCase[] {
   cases.push({ name: 'valid-person-with-many-records', lines: several, verdict: 'valid', kinds: [] });
   good('valid-person-met-again', log, { what: 'person', organizations: ['org_a'], shows: metAgain });
   const [older, newer] = [SIGNER, signerOf(8)];
-  const rotated = world();
+  const rotated = scenario();
   rotated.rotate(newer.vkey);
   good('valid-rotated', rotated.log, { signers: [older, newer] });
   const newest = signerOf(10);
-  const thrice = world();
+  const thrice = scenario();
   thrice.rotate(newer.vkey);
   thrice.rotate(newest.vkey, newer, 2);
   good('valid-rotated-twice', thrice.log, { signers: [older, newer, newest] });
@@ -126,7 +126,7 @@ export function verifierCases(): VerifierCase[] {
       one.kind === 'export' ? { ...one, organizations: ['org_platform', 'org_a'] } : one));
   bad('organization-too-many', ['tree_mismatch'], (lines) => lines.flatMap((one) =>
     isNoteOf('org_b')(one) ? [one, { ...one, note: noteOf(`${INSTANCE}/org_c\n1\n${'A'.repeat(43)}=\n`, [SIGNER]) }] : [one]));
-  const asYoung: Deed = (lines) => without(isNoteOf('org_b'))(lines).map((one) =>
+  const asYoung: Change = (lines) => without(isNoteOf('org_b'))(lines).map((one) =>
     one['organizationId'] !== 'org_b' ? one
     : one.kind === 'entry' ? { ...one, index: null }
     : one.kind === 'section' ? { ...one, size: 0 }
@@ -150,30 +150,30 @@ export function verifierCases(): VerifierCase[] {
   bad('sweep-beyond-its-checkpoint', ['deleted'], (lines) => lines.map((one) =>
     one.kind === 'seam' ? { ...one, checkpoint: { ...(one['checkpoint'] as object), size: 5 } } : one), { cuts }, sweptLog);
   const isOrder = (one: Line) => one.kind === 'sweep';
-  const signedBy = (signer: Signer, change = (text: string) => text, is = isOrder): Deed => (lines) => lines.map((one) =>
+  const signedBy = (signer: Signer, change = (text: string) => text, is = isOrder): Change => (lines) => lines.map((one) =>
     is(one) ? { ...one, note: noteOf(change((one['note'] as string).split('\n\n')[0]! + '\n'), [signer]) } : one);
   bad('sweep-that-nobody-signed', ['deleted'], without(isOrder), { cuts }, sweptLog);
   bad('sweep-signed-twice', ['deleted'], (lines) => lines.flatMap((one) => (isOrder(one) ? [one, one] : [one])), { cuts }, sweptLog);
   bad('sweep-signed-by-another-key', ['deleted'], signedBy(signerOf(9)), { cuts }, sweptLog);
   bad('sweep-signed-for-another-organization', ['deleted'], signedBy(SIGNER, (text) => text.replace('/org_a/', '/org_b/')),
     { cuts }, sweptLog);
-  const before = world();
+  const before = scenario();
   const real = before.sweep('org_a', 12, { agt_1: 2, agt_2: 2 });
   const forged = before.sweep('org_a', 14, { agt_1: 4 });
   bad('sweep-with-the-signature-of-an-earlier-one', ['deleted'], (lines) => lines.map((one) =>
     isOrder(one) ? { ...one, note: noteOf(real.get('agt_2')!.text, [SIGNER]) } : one),
   { cuts: new Map([...real, ...forged]) }, before.log);
-  const told = swept();
-  const sweepEntry = told.log.entries.find(({ event }) => event === 'admin.audit_retention_sweep')!;
-  const retold = told.made.record('org_a', sweepEntry.event, (JSON.parse(sweepEntry.payload) as { metadata: JsonObject }).metadata);
+  const reported = swept();
+  const sweepEntry = reported.log.entries.find(({ event }) => event === 'admin.audit_retention_sweep')!;
+  const retold = reported.made.record('org_a', sweepEntry.event, (JSON.parse(sweepEntry.payload) as { metadata: JsonObject }).metadata);
   bad('sweep-told-of-by-a-copy-with-its-signature', ['deleted'], (lines) => lines, {
-    cuts: new Map([...told.cuts].map(([chain, cut]) => [chain, { ...cut, sweepEntryId: retold.id }])),
-  }, told.log);
-  const twice = world();
+    cuts: new Map([...reported.cuts].map(([chain, cut]) => [chain, { ...cut, sweepEntryId: retold.id }])),
+  }, reported.log);
+  const twice = scenario();
   const both = new Map([...twice.sweep('org_a', 14, { agt_1: 4, sys_org_a: 2 }), ...twice.sweep('org_a', 5, { agt_2: 4 })]);
   bad('swept-beyond-an-older-checkpoint', ['deleted'], (lines) => lines, { cuts: both }, twice.log);
-  const unsigned = (name: string, deed: Deed, from = erased().log) =>
-    bad(`erasure-${name}`, ['unauthorised_erasure'], deed, {}, from);
+  const unsigned = (name: string, change: Change, from = erased().log) =>
+    bad(`erasure-${name}`, ['unauthorised_erasure'], change, {}, from);
   unsigned('that-nobody-signed', without(isErasureNote));
   unsigned('signed-by-another-key', signedBy(signerOf(9), undefined, isErasureNote));
   unsigned('signed-for-another-organization', signedBy(SIGNER, (text) => text.replace('/org_a/', '/org_b/'), isErasureNote));
@@ -200,7 +200,7 @@ export function verifierCases(): VerifierCase[] {
   const isBlank = (entry: Line) => (entry['disclosures'] as string).includes('"erased":true');
   const moved = (pointer: string) => onEntry(isBlank, (entry) => disclosures(entry, (all) =>
     all.map((one) => (one.erased ? { ...one, pointer } : one)).sort((a, b) => (a.pointer < b.pointer ? -1 : 1))));
-  const oneMember = world();
+  const oneMember = scenario();
   const called = oneMember.log.entries.find(({ event, chain }) => event === 'execution.started' && chain === 'agt_2')!;
   oneMember.erase('org_a', oneMember.blank(called, '/metadata/input/to'));
   unsigned('moved-to-a-name-that-never-was', moved('/metadata/input/bribe'), oneMember.log);
@@ -226,10 +226,10 @@ export function verifierCases(): VerifierCase[] {
   bad('checkpoint-with-a-name-that-is-none', ['checkpoint_invalid'], (lines) => lines.map((one) =>
     one.kind === 'checkpoint' ? { ...one, note: `${one['note'] as string}\u2014 a+b AAAAAAAA\n` } : one));
   cases.push(...signedOften(log));
-  const registered = world();
+  const registered = scenario();
   registered.add({ chain: agentChain('org_a', 'agt_2'), agentId: 'agt_2', type: 'agent.registered', metadata: REGISTERED });
   bad('inserted-second-registration', ['inserted'], (lines) => lines, {}, registered.log);
-  const begunTwice = world();
+  const begunTwice = scenario();
   begunTwice.call('org_b', 'agt_2', 300);
   bad('inserted-chain-begun-elsewhere', ['inserted'], (lines) => lines, {}, begunTwice.log);
   bad('checkpoint-missing', ['checkpoint_invalid'], without((one) => one.kind === 'checkpoint'));
@@ -241,7 +241,7 @@ export function verifierCases(): VerifierCase[] {
   });
   cases.push(...inWindows(rotated.log, older, newer));
   for (const { name, lines } of forgedKeys(older, newer)) cases.push({ name, lines, verdict: 'tampered', kinds: ['checkpoint_invalid'] });
-  const turned = world();
+  const turned = scenario();
   turned.rotate(newer.vkey);
   const turnedCuts = turned.sweep('org_a', 14, { agt_1: 4, sys_org_a: 2 });
   const byBoth = { cuts: turnedCuts, signers: [older, newer] };
@@ -258,7 +258,7 @@ export function verifierCases(): VerifierCase[] {
     lines: seal(signedBy(older, undefined, isErasureNote)(linesOf(erasedThen.log, { signers: [older, newer] })), [older, newer]),
   });
   for (const direction of ['sideways', 1, ['in']]) {
-    const sideways = world();
+    const sideways = scenario();
     sideways.add({
       chain: agentChain('org_a', 'agt_2'), agentId: 'agt_2', type: 'agent.transferred', metadata: { direction },
     } as unknown as RecordedEvent);

@@ -1,7 +1,7 @@
 import { exportOf, linesOf, nextKeyNote, noteOf, seal, type ExportOptions, type Line, type Signer } from './export-maker.js';
 import type { MemoryLog } from '../memory/memory-log.js';
 import type { VerifierCase } from './verifier-case.js';
-import { world } from './verifier-world.js';
+import { scenario } from './verifier-scenario.js';
 
 /** Windows that end before a rotation, and behind it, with checkpoints of one key alone. */
 export function inWindows(log: MemoryLog, older: Signer, newer: Signer): VerifierCase[] {
@@ -38,13 +38,13 @@ export function signedOften(log: MemoryLog): VerifierCase[] {
 export function forgedKeys(older: Signer, newer: Signer): Pick<VerifierCase, 'name' | 'lines'>[] {
   const signers = [older, newer];
   const announced = (...note: [string?]) => {
-    const made = world();
+    const made = scenario();
     made.rotate(newer.vkey, newer, 1, ...note);
     return made.log;
   };
   const right = nextKeyNote(1, newer.vkey, older);
   const byKey = (name: string, keyNotes: readonly string[] | undefined, part: ExportOptions = {}) => {
-    const made = world();
+    const made = scenario();
     made.rotate(newer.vkey);
     const [{ keyNotes: _, ...first }, ...rest] = linesOf(made.log, { signers, ...part }) as [Line, ...Line[]];
     return { name: `key-${name}`, lines: seal([{ ...first, ...(keyNotes ? { keyNotes } : {}) }, ...rest], signers) };

@@ -1,60 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { verify, type Result } from '../../../../verifier/verify.mjs';
 import { exportSourceOf, type MemoryFacts } from '../../../../test/support/memory/memory-export.js';
 import { checkpoint } from '../../../../test/support/memory/memory-log.js';
-import { INSTANCE, MADE_AT, SIGNER } from '../../../../test/support/verifier/export-maker.js';
-import { ORGANIZATIONS, type VerifierWorld, world } from '../../../../test/support/verifier/verifier-world.js';
+import { MADE_AT } from '../../../../test/support/verifier/export-maker.js';
+import { type VerifierScenario, scenario } from '../../../../test/support/verifier/verifier-scenario.js';
 import { agentChain } from '../entry/chain.js';
-import { readLine, type ExportLine, type LineOf } from './export-lines.js';
-import { signingKey } from '../notes/note.js';
+import type { LineOf } from './export-lines.js';
 import type { ExportSource } from './export-source.js';
-import { logLines, type ExportSelection } from './log-lines.js';
-import { personLines, type Tally } from './person-lines.js';
-import type { PersonalDataPart } from './record-lines.js';
-import { sealed, type ExportFormat } from './sealed-export.js';
-
-const KEY = signingKey(INSTANCE, Buffer.alloc(32, 7).toString('base64'));
-const FACTS: MemoryFacts = { keys: [{ key: SIGNER.vkey }] };
-const ALL: ExportSelection = { organizations: ORGANIZATIONS, all: true };
-
-async function textOf(lines: AsyncIterable<ExportLine>, format: ExportFormat = 'jsonl', tally?: Tally): Promise<string> {
-  const parts: string[] = [];
-  for await (const part of sealed(lines, KEY, format, tally)) parts.push(part);
-  return parts.join('');
-}
-
-/** What modules hold of a person. */
-async function* recordsOf(...parts: readonly PersonalDataPart[]): AsyncGenerator<PersonalDataPart> {
-  for (const part of parts) yield await Promise.resolve(part);
-}
-
-const linesOf = (text: string) => text.trimEnd().split('\n');
-const judged = (text: string, remembered: readonly string[] = []) => verify(linesOf(text), { keys: [SIGNER.vkey], remembered });
-const kindsOf = (text: string, kind: string) => linesOf(text).map(readLine).filter((one) => typeof one === 'object' && one.kind === kind);
-
-async function exported(source: ExportSource, selection: ExportSelection = ALL): Promise<{ text: string; result: Result }> {
-  const text = await textOf(logLines(source, selection, MADE_AT));
-  for (const line of linesOf(text)) expect([line, typeof readLine(line)]).toEqual([line, 'object']);
-  return { text, result: await judged(text) };
-}
-
-async function signed(made: VerifierWorld): Promise<ExportSource> {
-  await checkpoint(made.log, KEY);
-  return exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes });
-}
-
-function sound(result: Result, verdict: Result['verdict'] = 'valid'): void {
-  expect(result.breaks).toEqual([]);
-  expect(result.verdict).toBe(verdict);
-}
-
-/** What is found in a file. */
-async function toldOf(text: string, remembered: readonly string[] = []): Promise<string[]> {
-  return (await judged(text, remembered)).breaks.map(({ kind, chain }) => `${kind} ${chain}`).sort();
-}
+import { logLines } from './log-lines.js';
+import { personLines } from './person-lines.js';
+import {
+  KEY, FACTS, ALL, textOf, recordsOf, linesOf, judged, kindsOf, exported, signed, sound, foundIn,
+} from '../../../../test/support/verifier/exported-log.js';
 
 describe('a part of the log', () => {
-  const times = (made: VerifierWorld) => made.log.entries.filter((one) => one.organizationId === 'org_a').map(({ timestamp }) => timestamp);
+  const times = (made: VerifierScenario) =>
+    made.log.entries.filter((one) => one.organizationId === 'org_a').map(({ timestamp }) => timestamp);
 
   it('is any window of time', async () => {
     const made = erased();
@@ -70,7 +30,7 @@ describe('a part of the log', () => {
   });
 
   it('may be empty, or begin after everything', async () => {
-    const source = await signed(world());
+    const source = await signed(scenario());
     for (const window of [{ from: '2090-01-01T00:00:00.000Z' }, { to: '2000-01-01T00:00:00.000Z' }]) {
       const { text, result } = await exported(source, { ...ALL, ...window });
       sound(result);
@@ -79,7 +39,7 @@ describe('a part of the log', () => {
   });
 
   it('shows what is not under the checkpoint where it reaches to the end of the tree', async () => {
-    const made = world();
+    const made = scenario();
     await checkpoint(made.log, KEY);
     const all = times(made);
     made.call('org_a', 'agt_1', 60);
@@ -102,11 +62,11 @@ describe('a part of the log', () => {
   });
 
   it('is an agent in both organizations that it was in', async () => {
-    sound((await exported(await signed(world()), { organizations: ['org_a', 'org_b'], agentId: 'agt_1' })).result);
+    sound((await exported(await signed(scenario()), { organizations: ['org_a', 'org_b'], agentId: 'agt_1' })).result);
   });
 
   it('accounts for a blank whose erasure is not under the checkpoint', async () => {
-    const made = world();
+    const made = scenario();
     await checkpoint(made.log, KEY);
     const comment = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')[1]!;
     made.erase('org_a', made.blank(comment, '/metadata/comment'));
@@ -140,9 +100,10 @@ describe('a part of the log', () => {
 });
 
 describe('what was tampered with', () => {
-  const at = (made: VerifierWorld) => made.log.entries.findIndex((one) => one.chain === 'agt_2' && one.seq === 3);
+  const at = (made: VerifierScenario) =>
+    made.log.entries.findIndex((one) => one.chain === 'agt_2' && one.seq === 3);
 
-  it.each<[string, string, (made: VerifierWorld) => void]>([
+  it.each<[string, string, (made: VerifierScenario) => void]>([
     ['an edited entry', 'edited', (made) => {
       const entry = made.log.entries[at(made)]!;
       made.log.entries[at(made)] = { ...entry, payload: entry.payload.replace('rest', 'page') };
@@ -154,7 +115,7 @@ describe('what was tampered with', () => {
     }],
     ['a removed head', 'chain_removed', (made) => void (made.log.heads = made.log.heads.filter((one) => one.chain !== 'agt_2'))],
   ])('is found in the file: %s', async (_name, kind, tamper) => {
-    const made = world();
+    const made = scenario();
     const source = await signed(made);
     tamper(made);
     const { result } = await exported(source);
@@ -166,13 +127,13 @@ describe('what was tampered with', () => {
 describe("a person's export", () => {
   const SELECTION = { userId: 'usr_ada', organizations: ['org_a', 'org_b'], profile: { name: 'Ada' } };
 
-  function facts(made: VerifierWorld): MemoryFacts {
+  function facts(made: VerifierScenario): MemoryFacts {
     const own = made.log.entries.filter((one) => one.actorId === 'usr_ada');
     return { ...FACTS, subjects: own.map(({ id }) => ({ userId: 'usr_ada', entryId: id, pointer: '/origin/address' })) };
   }
 
   it('holds their entries, each proven, with their values and nobody else\'s', async () => {
-    const made = world(9);
+    const made = scenario(9);
     await checkpoint(made.log, KEY);
     made.call('org_a', 'agt_1', 70);
     const tally = { withheld: 0 };
@@ -189,7 +150,7 @@ describe("a person's export", () => {
   });
 
   it('needs no checkpoint, and no entry', async () => {
-    const made = world();
+    const made = scenario();
     const source = exportSourceOf(made.log, KEY, facts(made));
     const text = await textOf(personLines(source, { ...SELECTION, records: recordsOf() }, MADE_AT, { withheld: 0 }));
     sound(await judged(text), 'valid_unanchored');
@@ -202,12 +163,12 @@ describe("a person's export", () => {
       holder: 'hitl', part: { decided: Array.from({ length: 100 }, (_one, n) => ({ id: `request ${part}.${n}` })) },
     }));
     const rows = parts.flatMap(({ part }) => part.decided);
-    const source = await signed(world());
+    const source = await signed(scenario());
     const text = await textOf(personLines(source, { ...SELECTION, records: recordsOf(...parts) }, MADE_AT, { withheld: 0 }));
     expect(kindsOf(text, 'records').map((one) => (one as LineOf<'records'>).records['hitl'])).toEqual([
       { decided: rows.slice(0, 500) }, { decided: rows.slice(500, 1_000) }, { decided: rows.slice(1_000) },
     ]);
-    expect(await toldOf(text)).toEqual([]);
+    expect(await foundIn(text)).toEqual([]);
     const lines = linesOf(text);
     const second = lines.findIndex((one) => one.includes('"request 5.0"'));
     const lacking = lines.filter((_, n) => n !== second).join('\n');
@@ -217,7 +178,7 @@ describe("a person's export", () => {
 
 describe('the form for people', () => {
   it('has a row for each entry, no formulas, and a digest over all of it', async () => {
-    const made = world();
+    const made = scenario();
     made.add({
       chain: agentChain('org_a', 'agt_2'), agentId: 'agt_2', capability: '=1+1', type: 'execution.blocked',
       metadata: { executionId: 'exec_1', reason: 'because', input: {}, reasons: [] } as never,
@@ -232,15 +193,15 @@ describe('the form for people', () => {
   });
 });
 
-function erased(): VerifierWorld {
-  const made = world();
+function erased(): VerifierScenario {
+  const made = scenario();
   const comment = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')[1]!;
   made.erase('org_a', made.blank(comment, '/metadata/comment'));
   return made;
 }
 
-async function swept(): Promise<{ made: VerifierWorld; source: ExportSource; size: number }> {
-  const made = world();
+async function swept(): Promise<{ made: VerifierScenario; source: ExportSource; size: number }> {
+  const made = scenario();
   const size = 14;
   const cuts = made.sweep('org_a', size, { agt_1: 4, agt_2: 2, sys_org_a: 2 });
   made.call('org_a', 'agt_1', 50);

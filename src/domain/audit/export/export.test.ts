@@ -1,58 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { verify, type Result } from '../../../../verifier/verify.mjs';
-import { exportSourceOf, type MemoryFacts } from '../../../../test/support/memory/memory-export.js';
+import type { Result } from '../../../../verifier/verify.mjs';
+import { exportSourceOf } from '../../../../test/support/memory/memory-export.js';
 import { checkpoint } from '../../../../test/support/memory/memory-log.js';
 import { INSTANCE, MADE_AT, noteOf, SIGNER } from '../../../../test/support/verifier/export-maker.js';
-import { ORGANIZATIONS, VerifierWorld, world } from '../../../../test/support/verifier/verifier-world.js';
-import { readLine, type ExportLine } from './export-lines.js';
-import { signingKey } from '../notes/note.js';
+import { ORGANIZATIONS, VerifierScenario, scenario } from '../../../../test/support/verifier/verifier-scenario.js';
 import { inclusionProof } from '../tree/tree-proofs.js';
 import { hashText, leafHash } from '../tree/rfc6962.js';
 import type { ExportSource } from './export-source.js';
-import { logLines, type ExportSelection } from './log-lines.js';
-import { personLines, type Tally } from './person-lines.js';
-import type { PersonalDataPart } from './record-lines.js';
-import { sealed, type ExportFormat } from './sealed-export.js';
-
-const KEY = signingKey(INSTANCE, Buffer.alloc(32, 7).toString('base64'));
-const FACTS: MemoryFacts = { keys: [{ key: SIGNER.vkey }] };
-const ALL: ExportSelection = { organizations: ORGANIZATIONS, all: true };
-
-async function textOf(lines: AsyncIterable<ExportLine>, format: ExportFormat = 'jsonl', tally?: Tally): Promise<string> {
-  const parts: string[] = [];
-  for await (const part of sealed(lines, KEY, format, tally)) parts.push(part);
-  return parts.join('');
-}
-
-/** What modules hold of a person. */
-async function* recordsOf(...parts: readonly PersonalDataPart[]): AsyncGenerator<PersonalDataPart> {
-  for (const part of parts) yield await Promise.resolve(part);
-}
-
-const linesOf = (text: string) => text.trimEnd().split('\n');
-const judged = (text: string, remembered: readonly string[] = []) => verify(linesOf(text), { keys: [SIGNER.vkey], remembered });
-const kindsOf = (text: string, kind: string) => linesOf(text).map(readLine).filter((one) => typeof one === 'object' && one.kind === kind);
-
-async function exported(source: ExportSource, selection: ExportSelection = ALL): Promise<{ text: string; result: Result }> {
-  const text = await textOf(logLines(source, selection, MADE_AT));
-  for (const line of linesOf(text)) expect([line, typeof readLine(line)]).toEqual([line, 'object']);
-  return { text, result: await judged(text) };
-}
-
-async function signed(made: VerifierWorld): Promise<ExportSource> {
-  await checkpoint(made.log, KEY);
-  return exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes });
-}
-
-function sound(result: Result, verdict: Result['verdict'] = 'valid'): void {
-  expect(result.breaks).toEqual([]);
-  expect(result.verdict).toBe(verdict);
-}
-
-/** What is found in a file. */
-async function toldOf(text: string, remembered: readonly string[] = []): Promise<string[]> {
-  return (await judged(text, remembered)).breaks.map(({ kind, chain }) => `${kind} ${chain}`).sort();
-}
+import { logLines } from './log-lines.js';
+import { personLines } from './person-lines.js';
+import {
+  KEY, FACTS, ALL, textOf, recordsOf, judged, kindsOf, exported, signed, sound, foundIn,
+} from '../../../../test/support/verifier/exported-log.js';
 
 /** What a file shows of remembered checkpoints. */
 async function recalledBy(text: string, remembered: readonly string[]): Promise<Result['remembered']> {
@@ -61,26 +20,26 @@ async function recalledBy(text: string, remembered: readonly string[]): Promise<
 
 describe('an export of the log', () => {
   it('is taken by the verifier: several organizations, transfers, all of it', async () => {
-    const made = world();
+    const made = scenario();
     const { result } = await exported(await signed(made));
     sound(result);
     expect(result).toMatchObject({ covers: 'log', counts: { entries: made.log.entries.length, chains: made.log.heads.length } });
   });
 
   it.each(['json', 'jsonl'] as const)('reads the same as %s', async (format) => {
-    const text = await textOf(logLines(await signed(world()), ALL, MADE_AT), format);
+    const text = await textOf(logLines(await signed(scenario()), ALL, MADE_AT), format);
     sound(await judged(text));
     if (format === 'json') expect(JSON.parse(text)).toHaveProperty('lines');
   });
 
   it('shows one organization without the others', async () => {
-    const { text, result } = await exported(await signed(world()), { organizations: ['org_b'] });
+    const { text, result } = await exported(await signed(scenario()), { organizations: ['org_b'] });
     sound(result);
     expect(text).not.toContain('"organizationId":"org_a"');
   });
 
   it('shows what is not under the checkpoint without a place: integrated since, and queued', async () => {
-    const made = world();
+    const made = scenario();
     await checkpoint(made.log, KEY);
     made.call('org_a', 'agt_1', 60);
     // Integrated without a signature: neither map nor platform tree know of it yet.
@@ -96,7 +55,7 @@ describe('an export of the log', () => {
   it.each<[string, (seq: number) => number | undefined]>([
     ['taken away', () => undefined], ['set back', (seq) => seq - 2],
   ])('shows no entry twice where a head was %s', async (_name, seqOf) => {
-    const made = world();
+    const made = scenario();
     const source = await signed(made);
     const at = made.log.heads.findIndex(({ chain, seq }) => chain.startsWith('agt_') && seq > 2);
     const [head] = made.log.heads.splice(at, 1);
@@ -108,14 +67,14 @@ describe('an export of the log', () => {
   });
 
   it('needs no checkpoint, and no entry', async () => {
-    const made = world();
+    const made = scenario();
     sound((await exported(exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes }))).result, 'valid_unanchored');
-    sound((await exported(exportSourceOf(new VerifierWorld().log, KEY, FACTS), { organizations: [] })).result, 'valid_unanchored');
-    sound((await exported(exportSourceOf(new VerifierWorld().log, KEY, FACTS))).result, 'valid_unanchored');
+    sound((await exported(exportSourceOf(new VerifierScenario().log, KEY, FACTS), { organizations: [] })).result, 'valid_unanchored');
+    sound((await exported(exportSourceOf(new VerifierScenario().log, KEY, FACTS))).result, 'valid_unanchored');
   });
 
   it('says what was erased, and by which entry', async () => {
-    const made = world();
+    const made = scenario();
     const comment = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')[1]!;
     made.erase('org_a', made.blank(comment, '/metadata/comment'));
     const { result } = await exported(await signed(made));
@@ -133,7 +92,7 @@ describe('an export of the log', () => {
   });
 
   it('shows a sweep that is not under the checkpoint yet', async () => {
-    const made = world();
+    const made = scenario();
     await checkpoint(made.log, KEY);
     made.sweep('org_a', 14, { agt_1: 4 });
     const { text, result } = await exported(exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes }));
@@ -142,7 +101,7 @@ describe('an export of the log', () => {
   });
 
   it('shows that its trees go on from an older checkpoint', async () => {
-    const made = world();
+    const made = scenario();
     const older = (await checkpoint(made.log, KEY)).map(({ note }) => note);
     const size = made.log.leaves.filter((one) => one.organizationId === 'org_a').length;
     made.call('org_a', 'agt_1', 60);
@@ -152,7 +111,7 @@ describe('an export of the log', () => {
     const states = (result: Result) => result.remembered.map(({ origin, state }) => `${origin.split('/')[1]} ${state}`).sort();
     expect(states(await judged(text, older))).toEqual(['org_a continued', 'platform continued']);
     expect(states(await judged(await textOf(logLines(source, selection, MADE_AT)), older))).toContain('org_a unproven');
-    const forked = world();
+    const forked = scenario();
     await checkpoint(forked.log, KEY);
     forked.call('org_a', 'agt_1', 61);
     const other = await textOf(logLines(await signed(forked), { ...selection, since: size }, MADE_AT));
@@ -160,7 +119,7 @@ describe('an export of the log', () => {
   });
 
   it("shows that the platform's tree goes on from any size, and another history of it does not: in a file of everything, too", async () => {
-    const made = world();
+    const made = scenario();
     const older = (await checkpoint(made.log, KEY)).map(({ note }) => note);
     made.call('org_a', 'agt_1', 60);
     const { size } = (await checkpoint(made.log, KEY)).find(({ organizationId }) => organizationId === 'platform')!;
@@ -173,7 +132,7 @@ describe('an export of the log', () => {
       expect(recorded).toEqual({ origin: `${INSTANCE}/platform`, size: 1, state: 'continued' });
       for (const at of [1, size]) {
         expect((await recalledBy(await from(at), [rewritten(at)]))[0]).toMatchObject({ size: at, state: 'rewritten' });
-        expect(await toldOf(await from(at), [rewritten(at)])).toEqual(['checkpoint_invalid platform']);
+        expect(await foundIn(await from(at), [rewritten(at)])).toEqual(['checkpoint_invalid platform']);
       }
     }
   });
@@ -181,7 +140,7 @@ describe('an export of the log', () => {
 
 describe('what a file does not show of what is remembered', () => {
   const grown = async () => {
-    const made = world();
+    const made = scenario();
     const older = (await checkpoint(made.log, KEY)).map(({ note }) => note);
     made.call('org_a', 'agt_1', 60);
     return { older, source: await signed(made) };
@@ -214,7 +173,7 @@ describe('what a file does not show of what is remembered', () => {
 
 describe('which organizations there are', () => {
   const withYoungest = async () => {
-    const made = world();
+    const made = scenario();
     await checkpoint(made.log, KEY);
     made.call('org_c', 'agt_9', 60);
     return { made, source: exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes }) };
@@ -225,18 +184,18 @@ describe('which organizations there are', () => {
     for (const selection of [{ organizations: [...ORGANIZATIONS, 'org_c'], all: true }, { organizations: ['org_c'] }] as const) {
       const { text, result } = await exported(source, selection);
       sound(result, 'valid_unanchored');
-      expect(await toldOf(text)).toEqual([]);
+      expect(await foundIn(text)).toEqual([]);
       expect(kindsOf(text, 'map')).toContainEqual(expect.objectContaining({ organizationId: 'org_c', size: 0 }));
     }
   });
 
   it('shows so also under a map that is still empty', async () => {
-    const made = new VerifierWorld();
+    const made = new VerifierScenario();
     await checkpoint(made.log, KEY);
     made.call('org_a', 'agt_1', 1);
     const { text, result } = await exported(exportSourceOf(made.log, KEY, FACTS), { organizations: ['org_platform', 'org_a'], all: true });
     sound(result, 'valid_unanchored');
-    expect(await toldOf(text)).toEqual([]);
+    expect(await foundIn(text)).toEqual([]);
   });
 
   it('whose checkpoints were taken away, and by whatever map: an older one had rightly no place of it', async () => {
@@ -249,7 +208,7 @@ describe('which organizations there are', () => {
     const checkpointGone = (tree: string) => (tree === 'org_c' ? Promise.resolve(undefined) : source.checkpoint(tree));
     for (const map of [then, { ...then, platform: { index, size, hashes } }, undefined]) {
       const forged = { ...source, checkpoint: checkpointGone, map: () => Promise.resolve(map) };
-      expect(await toldOf((await exported(forged, { organizations: ['org_c'] })).text)).toContain('checkpoint_invalid org_c');
+      expect(await foundIn((await exported(forged, { organizations: ['org_c'] })).text)).toContain('checkpoint_invalid org_c');
     }
   });
 
@@ -257,17 +216,17 @@ describe('which organizations there are', () => {
     const { made, source } = await withYoungest();
     const notes = (await checkpoint(made.log, KEY)).map(({ note }) => note);
     const { text } = await exported(source, { organizations: ORGANIZATIONS, all: true });
-    expect(await toldOf(text)).toEqual(['tree_mismatch platform']);
-    expect(await toldOf(text, notes)).toEqual(['checkpoint_invalid org_c', 'tree_mismatch platform']);
+    expect(await foundIn(text)).toEqual(['tree_mismatch platform']);
+    expect(await foundIn(text, notes)).toEqual(['checkpoint_invalid org_c', 'tree_mismatch platform']);
     expect((await judged(text, notes)).breaks.map(({ detail }) => detail).join()).toContain('the tree of org_c is gone');
     const some = await exported(source, { organizations: ORGANIZATIONS });
     expect(some.result.covers).toBe('organizations');
-    expect(await toldOf(some.text, notes)).toEqual([]);
+    expect(await foundIn(some.text, notes)).toEqual([]);
   });
 });
 
-async function swept(): Promise<{ made: VerifierWorld; source: ExportSource; size: number }> {
-  const made = world();
+async function swept(): Promise<{ made: VerifierScenario; source: ExportSource; size: number }> {
+  const made = scenario();
   const size = 14;
   const cuts = made.sweep('org_a', size, { agt_1: 4, agt_2: 2, sys_org_a: 2 });
   made.call('org_a', 'agt_1', 50);

@@ -3,7 +3,7 @@ import { verify } from '../../../../verifier/verify.mjs';
 import { exportSourceOf } from '../../../../test/support/memory/memory-export.js';
 import { checkpoint } from '../../../../test/support/memory/memory-log.js';
 import { INSTANCE, MADE_AT, nextKeyNote, noteOf, SIGNER, signerOf } from '../../../../test/support/verifier/export-maker.js';
-import { ORGANIZATIONS, type VerifierWorld, world } from '../../../../test/support/verifier/verifier-world.js';
+import { ORGANIZATIONS, type VerifierScenario, scenario } from '../../../../test/support/verifier/verifier-scenario.js';
 import { organizationChain } from '../entry/chain.js';
 import { signingKey } from '../notes/note.js';
 import type { ExportSource } from './export-source.js';
@@ -18,14 +18,14 @@ const NOT_BY_THE_LAST = ['platform', 'org_platform'].map((tree) => `checkpoint_i
 const PINNED = [NEWER.vkey, SIGNER.vkey];
 const KEYS = [{ key: SIGNER.vkey }, { key: NEWER.vkey, note: nextKeyNote(1, NEWER.vkey, SIGNER) }];
 
-interface Told {
+interface BusyLog {
   readonly source: ExportSource;
   readonly times: readonly string[];
 }
 
 /** A log with all that a window may cut through: retention, erasures and a key's rotation, under a checkpoint and not yet under any. */
-async function busy(): Promise<Told> {
-  const made = world();
+async function busy(): Promise<BusyLog> {
+  const made = scenario();
   const comments = made.log.entries.filter(({ event, chain }) => event === 'hitl.rejected' && chain === 'agt_2');
   made.erase('org_a', made.blank(comments[1]!, '/metadata/comment'));
   const cuts = made.sweep('org_a', 14, { agt_1: 4, sys_org_a: 2 });
@@ -52,10 +52,10 @@ async function busy(): Promise<Told> {
   return { source, times: [...new Set(made.log.entries.map(({ timestamp }) => timestamp))].sort() };
 }
 
-const login = (made: VerifierWorld) =>
+const login = (made: VerifierScenario) =>
   made.add({ chain: organizationChain('org_a'), type: 'auth.login', metadata: { method: 'password' } });
 
-function erase(made: VerifierWorld, entry: Parameters<VerifierWorld['blank']>[0], pointer: string): void {
+function erase(made: VerifierScenario, entry: Parameters<VerifierScenario['blank']>[0], pointer: string): void {
   const blanked = made.blank(entry, pointer);
   expect(blanked).toHaveLength(1);
   const { id, ...erasure } = made.erase('org_a', blanked);
@@ -64,7 +64,7 @@ function erase(made: VerifierWorld, entry: Parameters<VerifierWorld['blank']>[0]
   expect(erasure.event).toBe('gdpr.erasure_executed');
 }
 
-async function judged({ source }: Pick<Told, 'source'>, selection: ExportSelection): Promise<readonly string[]> {
+async function judged({ source }: Pick<BusyLog, 'source'>, selection: ExportSelection): Promise<readonly string[]> {
   const parts: string[] = [];
   for await (const part of sealed(logLines(source, selection, MADE_AT), NEWER_KEY)) parts.push(part);
   const lines = parts.join('').trimEnd().split('\n');
@@ -72,7 +72,7 @@ async function judged({ source }: Pick<Told, 'source'>, selection: ExportSelecti
 }
 
 describe('a window of a log with a sweep, erasures and a rotation', () => {
-  let recorded: Told;
+  let recorded: BusyLog;
   beforeAll(async () => {
     recorded = await busy();
   });
@@ -98,7 +98,7 @@ describe('a window of a log with a sweep, erasures and a rotation', () => {
   });
 
   it('is not sound where a key signs that the window shows to be retired', async () => {
-    const made = world();
+    const made = scenario();
     made.rotate(NEWER.vkey);
     made.call('org_a', 'agt_1', 60);
     await checkpoint(made.log, KEY);
@@ -112,7 +112,7 @@ describe('a window of a log with a sweep, erasures and a rotation', () => {
   });
 
   it('may be signed by a key that was announced behind its end; the whole log may not be without announcing it', async () => {
-    const made = world();
+    const made = scenario();
     await checkpoint(made.log, NEWER_KEY);
     const source = exportSourceOf(made.log, NEWER_KEY, { keys: KEYS, notes: made.notes });
     const part = { organizations: ['org_platform'] };

@@ -2,15 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { append, breaksOf, type MemoryLog } from '../../../../test/support/memory/memory-log.js';
 import type { FindingKind } from './findings.js';
-import { agentChain, organizationChain } from '../entry/chain.js';
-import type { RecordedEvent, Stamp } from '../entry/prepare-entry.js';
+import { organizationChain } from '../entry/chain.js';
 import { entryHash, preimage } from '../entry/entry-hash.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
-
-const ORGANIZATIONS = ['org_a', 'org_b'];
-const AGENTS = ['agt_1', 'agt_2', 'agt_3'];
-
-type Line = { agent: number; kind: number; text: string; amount: number; address: boolean };
+import { AGENTS, type Line, logOf, stamp } from '../../../../test/support/memory/lines-of-log.js';
 
 const line: fc.Arbitrary<Line> = fc.record({
   agent: fc.nat({ max: 3 }),
@@ -19,44 +14,6 @@ const line: fc.Arbitrary<Line> = fc.record({
   amount: fc.integer(),
   address: fc.boolean(),
 });
-
-function eventOf({ agent, kind, text, amount }: Line, n: number): RecordedEvent {
-  const organization = ORGANIZATIONS[agent % 2]!;
-  const name = AGENTS[agent];
-  if (name === undefined) return { chain: organizationChain(organization), type: 'auth.login', metadata: { method: 'password' } };
-  const place = { chain: agentChain(organization, name), agentId: name };
-  const input = { to: text, amount, [text]: [text, null] };
-  switch (kind) {
-    case 0:
-      return { ...place, type: 'agent.updated', metadata: { name: text, metadata: input } };
-    case 1:
-      return {
-        ...place,
-        type: 'execution.started',
-        capability: 'email.send',
-        metadata: { executionId: `exec_${n}`, definition: 'd', input, reasons: [{ rule: 'grant', detail: text }] },
-      };
-    case 2:
-      return { ...place, type: 'hitl.rejected', capability: 'email.send', metadata: { hitlId: `hitl_${n}`, comment: text } };
-    default:
-      return { ...place, type: 'agent.activated', metadata: { epoch: n } };
-  }
-}
-
-function logOf(lines: readonly Line[]): MemoryLog {
-  const log: MemoryLog = { entries: [], heads: [], leaves: [] };
-  for (const [n, one] of lines.entries()) append(log, eventOf(one, n), stamp(n, one.address));
-  return log;
-}
-
-function stamp(n: number, address = false): Stamp {
-  return {
-    id: `audit_${n}`,
-    actorId: n % 2 ? 'root' : 'usr_ada',
-    timestamp: new Date(1_795_000_000_000 + n),
-    origin: { via: 'rest', requestId: 'request-1', ...(address ? { address: '203.0.113.7' } : {}) },
-  };
-}
 
 const someLog = (min = 1) => fc.array(line, { minLength: min, maxLength: 14 }).map(logOf);
 /** A log and one of its entries, by index. */

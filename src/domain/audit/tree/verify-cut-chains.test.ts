@@ -1,51 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { append, checkpoint, sourceOf, type MemoryLog } from '../../../../test/support/memory/memory-log.js';
+import { append, checkpoint, type MemoryLog } from '../../../../test/support/memory/memory-log.js';
 import { rootAt } from '../../../../test/support/memory/memory-trees.js';
-import { agentChain, organizationChain, platformChain } from '../entry/chain.js';
-import { PLATFORM_TREE, type StoredCheckpoint } from '../notes/checkpoint.js';
-import type { Stamp } from '../entry/prepare-entry.js';
+import { organizationChain } from '../entry/chain.js';
+import { PLATFORM_TREE } from '../notes/checkpoint.js';
 import type { CutPointRow } from '../integrity/log-source.js';
-import { signingKey, signNote, verifierKey, type SigningKey } from '../notes/note.js';
+import { signNote, type SigningKey } from '../notes/note.js';
 import { authorizationText, statementIn } from '../notes/authorization-note.js';
-import { verifyLog, type VerifyOptions } from '../integrity/verify-log.js';
+import { NAME, KEY, OTHER, stamp, signed, found, newest } from '../../../../test/support/memory/signed-log.js';
 
-const NAME = 'countersign-test';
-const seed = (byte: number) => Buffer.alloc(32, byte).toString('base64');
-const KEY = signingKey(NAME, seed(1));
-const OTHER = signingKey(NAME, seed(2));
-const keyText = (byte: number) => verifierKey(NAME, seed(byte));
-
-let made = 0;
-const stamp = (time = 1_795_000_000_000 + made): Stamp =>
-  ({ id: `audit_${++made}`, actorId: 'usr_ada', timestamp: new Date(time), origin: { via: 'rest', requestId: 'request-1' } });
-
-function write(log: MemoryLog, count: number, organization = 'org_a', agentId = 'agt_1', time?: number): void {
-  for (let n = 0; n < count; n++) {
-    const input = { to: 'ada@example.org', amount: n };
-    append(log, {
-      chain: agentChain(organization, agentId), agentId, type: 'execution.started', capability: 'email.send',
-      metadata: { executionId: `exec_${n}`, definition: 'd', input, reasons: [] },
-    }, stamp(time));
-  }
-}
-
-/** A signed log of three organizations. */
-async function signed(): Promise<MemoryLog> {
-  const log: MemoryLog = { entries: [], heads: [], leaves: [], instance: NAME, keys: [{ key: keyText(1), fromSize: 0 }] };
-  append(log, { chain: platformChain(), type: 'admin.signing_key_rotated', metadata: { keyId: keyText(1) } }, stamp());
-  write(log, 5);
-  await checkpoint(log, KEY);
-  write(log, 4, 'org_b', 'agt_2');
-  write(log, 3);
-  await checkpoint(log, KEY);
-  return log;
-}
-
-const found = async (log: MemoryLog, options: VerifyOptions = {}) => {
-  const { breaks, uncovered } = await verifyLog(sourceOf(log), options);
-  return { breaks: breaks.map(({ chain, kind }) => `${chain} ${kind}`), uncovered };
-};
-const newest = (log: MemoryLog, tree: string): StoredCheckpoint => log.trees!.checkpoints.findLast((one) => one.organizationId === tree)!;
 const FINE = { breaks: [], uncovered: 0 };
 
 describe('a chain that retention has cut', () => {

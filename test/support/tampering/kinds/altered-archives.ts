@@ -39,11 +39,11 @@ export async function alteredArchives(
 
 /** Not every line has what is to be altered, and not every object two lines. */
 function alteredOnce(
-  objects: readonly { readonly name: string; readonly lines: readonly string[] }[], { deed }: Altering, random: Random,
+  objects: readonly { readonly name: string; readonly lines: readonly string[] }[], { tamper }: Altering, random: Random,
 ): { name: string; altered: readonly string[] } | undefined {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const { name, lines } = random.of(objects);
-    const altered = deed(lines, random);
+    const altered = tamper(lines, random);
     if (altered && altered.join('\n') !== lines.join('\n')) return { name, altered };
   }
   return undefined;

@@ -6,16 +6,16 @@ import type { Random } from '../random.js';
 /** One way to alter an archive: its objects by name, line by line. */
 export interface Altering {
   readonly name: string;
-  readonly deed: (lines: readonly string[], random: Random) => readonly string[] | undefined;
+  readonly tamper: (lines: readonly string[], random: Random) => readonly string[] | undefined;
   readonly object: { isOf: (name: string) => boolean };
 }
 
-const anyLine = (deed: (line: string, random: Random) => string[]) => (lines: readonly string[], random: Random) => {
+const anyLine = (tamper: (line: string, random: Random) => string[]) => (lines: readonly string[], random: Random) => {
   const at = random.below(lines.length);
-  return lines.flatMap((line, n) => (n === at ? deed(line, random) : [line]));
+  return lines.flatMap((line, n) => (n === at ? tamper(line, random) : [line]));
 };
 
-const DEEDS: readonly (readonly [string, Altering['deed']])[] = [
+const ALTERATIONS: readonly (readonly [string, Altering['tamper']])[] = [
   ['a character', anyLine((line, random) => [spoilt(line, random)])],
   ['a line taken out', anyLine(() => [])],
   ['a line twice', anyLine((line) => [line, line])],
@@ -28,9 +28,9 @@ const DEEDS: readonly (readonly [string, Altering['deed']])[] = [
 ];
 
 export const ALTERINGS: readonly Altering[] = [
-  ...DEEDS.map(([name, deed]) => ({ name: `archive, its skeleton: ${name}`, deed, object: skeletonName })),
-  ...DEEDS.map(([name, deed]) => ({ name: `archive, its values: ${name}`, deed, object: disclosuresName })),
-  { name: 'archive, its values: one of another text', object: disclosuresName, deed: anyLine((line, random) => [line.replace(
+  ...ALTERATIONS.map(([name, tamper]) => ({ name: `archive, its skeleton: ${name}`, tamper, object: skeletonName })),
+  ...ALTERATIONS.map(([name, tamper]) => ({ name: `archive, its values: ${name}`, tamper, object: disclosuresName })),
+  { name: 'archive, its values: one of another text', object: disclosuresName, tamper: anyLine((line, random) => [line.replace(
     /\\"value\\":\\"(?!\\\\\\"\[erased)/, (found) => `${found}${random.text(1)}`)]) },
 ];
 

@@ -27,15 +27,15 @@ const RANGES: Readonly<Record<string, (length: number, place: TamperTarget) => [
 
 const GONE = ['deleted', 'truncated', 'chain_removed', 'tree_mismatch', 'forked', 'reordered', 'edited'] as const;
 
-function deletion(which: string, how: string, deed: (place: TamperTarget, chain: readonly StoredEntry[],
+function deletion(which: string, how: string, tamper: (place: TamperTarget, chain: readonly StoredEntry[],
   left: StoredEntry[]) => Promise<void>): Tampering {
   return {
     name: `deleted: ${which}, ${how}`, kinds: GONE,
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.chain(3);
       if (!chain) return undefined;
       const [from, to] = RANGES[which]!(chain.length, place);
-      await deed(place, chain, chain.filter((_, n) => n < from || n >= to));
+      await tamper(place, chain, chain.filter((_, n) => n < from || n >= to));
       return whereIs(chain);
     },
   };
@@ -53,16 +53,16 @@ const DELETIONS = Object.keys(RANGES).flatMap((which) => [
   }),
 ]);
 
-function reordering(how: string, deed: (entries: StoredEntry[]) => StoredEntry[]): Tampering {
+function reordering(how: string, tamper: (entries: StoredEntry[]) => StoredEntry[]): Tampering {
   return {
     name: `reordered, ${how}`, kinds: ['reordered', 'forked', 'tree_mismatch', 'edited', 'column_mismatch', 'inserted', 'deleted'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.chain(3);
       if (!chain) return undefined;
       const [one, other] = place.random.two(chain);
       const moved = chain.map((entry) => (entry === one ? { ...other, seq: one.seq } : entry === other ? { ...one,
         seq: other.seq } : entry));
-      await place.replaceChain(chain, deed(moved));
+      await place.replaceChain(chain, tamper(moved));
       return whereIs(chain);
     },
   };
@@ -81,7 +81,7 @@ export const CHAINS: readonly Tampering[] = [
   reordering('all hashed anew', resealed),
   {
     name: 'two entries that changed places in one tree and chain', kinds: ['tree_mismatch'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.chain(3);
       if (!chain) return undefined;
       const [one, other] = place.random.two(chain);
@@ -95,7 +95,7 @@ export const CHAINS: readonly Tampering[] = [
   {
     name: 'a row that stands twice', kinds: ['forked', 'inserted', 'tree_mismatch'],
       unseen: 'a file shows what the tree holds, each leaf once',
-    deed: async (place) => {
+    tamper: async (place) => {
       const entry = place.entry();
       if (!entry) return undefined;
       await withoutConstraints(place);
@@ -105,7 +105,7 @@ export const CHAINS: readonly Tampering[] = [
   },
   {
     name: 'an entry repeated behind the last', kinds: ['inserted', 'edited', 'forked', 'column_mismatch'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.chain(2);
       if (!chain) return undefined;
       const entry = place.random.of(chain);
@@ -120,7 +120,7 @@ export const CHAINS: readonly Tampering[] = [
   },
   {
     name: 'inserted behind the last, the head moved on', kinds: ['inserted'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.chain();
       if (!chain) return undefined;
       const last = chain.at(-1)!;
@@ -132,7 +132,7 @@ export const CHAINS: readonly Tampering[] = [
   },
   {
     name: 'inserted in the middle, the rest hashed anew', kinds: ['inserted', 'tree_mismatch', 'reordered'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.chain(2);
       if (!chain) return undefined;
       const at = 1 + place.random.below(chain.length - 1);
@@ -144,7 +144,7 @@ export const CHAINS: readonly Tampering[] = [
   {
     name: 'inserted before the first', kinds: ['inserted', 'forked'],
       unseen: 'a file shows what the tree holds and what stands behind the heads',
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.chain();
       if (!chain || chain[0]!.seq !== 1) return undefined;
       await place.insert([forgedFrom(chain[0]!, { chain: chain[0]!.chain, seq: -place.random.below(3), prevHash: 'f'.repeat(64) })]);
@@ -153,7 +153,7 @@ export const CHAINS: readonly Tampering[] = [
   },
   {
     name: 'a fork: two entries go on from one', kinds: ['inserted', 'forked', 'edited', 'tree_mismatch'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.chain(3);
       if (!chain) return undefined;
       const at = 1 + place.random.below(chain.length - 1);
@@ -165,7 +165,7 @@ export const CHAINS: readonly Tampering[] = [
   },
   {
     name: 'a whole chain inserted', kinds: ['inserted'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.agentChain();
       if (!chain) return undefined;
       const agent = newId('agt');
@@ -182,7 +182,7 @@ export const CHAINS: readonly Tampering[] = [
   },
   {
     name: 'moved between agents', kinds: [...GONE, 'inserted', 'column_mismatch'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const from = place.agentChain(3);
       const to = place.chain(1, (name) => isAgentChain(name) && name !== from?.[0]!.chain);
       if (!from || !to) return undefined;
@@ -198,7 +198,7 @@ export const CHAINS: readonly Tampering[] = [
   },
   {
     name: 'an entry and all behind it, hashed anew', kinds: ['tree_mismatch'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.chain(2);
       if (!chain) return undefined;
       const at = place.random.below(chain.length);
@@ -208,7 +208,7 @@ export const CHAINS: readonly Tampering[] = [
   },
   {
     name: 'rewritten under an old checkpoint: chain, head and tree', kinds: ['tree_mismatch'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.chain(2);
       if (!chain) return undefined;
       const at = place.random.below(chain.length);

@@ -13,7 +13,7 @@ type Value = (entry: StoredEntry, place: TamperTarget) => unknown;
 function column(name: string, kinds: readonly FindingKind[], value: Value, at: (changed: unknown) => string[] = () => []): Tampering {
   return {
     name: `column ${name}`, kinds,
-    deed: async (place) => {
+    tamper: async (place) => {
       const entry = place.entry();
       if (!entry) return undefined;
       const changed = value(entry, place);
@@ -80,20 +80,20 @@ export const ENTRIES: readonly Tampering[] = [
   ...COLUMNS,
   {
     name: 'a member of the payload', kinds: ['edited', 'column_mismatch'],
-    deed: (place) => rewritten(place, (entry) => {
+    tamper: (place) => rewritten(place, (entry) => {
       const payload = JSON.parse(entry.payload) as JsonObject;
       return withPayload(entry, mutated(payload, place.random) as JsonObject);
     }),
   },
   {
     name: 'another spelling of the payload', kinds: ['edited'],
-    deed: (place) => rewritten(place, (entry) => {
+    tamper: (place) => rewritten(place, (entry) => {
       const changed = { ...entry, payload: place.random.of(SPELLINGS)(entry.payload) };
       return place.random.chance(0.5) ? hashed(changed) : changed;
     }),
   },
   {
     name: 'a payload, hashed anew', kinds: ['tree_mismatch', 'forked', 'edited'],
-    deed: (place) => rewritten(place, (entry) => plausible(entry, place.random)),
+    tamper: (place) => rewritten(place, (entry) => plausible(entry, place.random)),
   },
 ];

@@ -46,7 +46,7 @@ type NoteOf = (place: TamperTarget, entry: PreparedEntry) => Promise<string | un
 function forged(name: string, noteOf: NoteOf, more: Partial<Tampering> = {}): Tampering {
   return {
     name: `erasure: appended as it should be, and what it lists blanked, ${name}`, kinds: ['unauthorised_erasure'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const blank = blankable(place);
       if (!blank) return undefined;
       const entry = erasure(place, place.organizationId, [blank.listed]);
@@ -80,7 +80,7 @@ function left(
 ): Tampering {
   return {
     name: `erasure: ${name}`, kinds: ['unauthorised_erasure', 'edited'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const changesIn = ({ disclosures }: StoredEntry) => {
         const all = disclosures.includes('"erased":true') ? (JSON.parse(disclosures) as Disclosure[]) : [];
         return all.filter(({ erased }) => erased).flatMap((blank) => {
@@ -109,7 +109,7 @@ function note(
 ): Tampering {
   return {
     name: `erasure: its signature ${name}`, kinds: ['unauthorised_erasure'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const erased = place.entry(({ event }) => event === 'gdpr.erasure_executed');
       if (!erased) return undefined;
       const key = [erased.organizationId, erased.id];
@@ -138,7 +138,7 @@ export const ERASURES: readonly Tampering[] = [
     Promise.resolve(place.log.checkpoints.get(place.organizationId)?.at(-1)?.note)),
   {
     name: 'erasure: appended as it should be, and nothing blanked yet', kinds: ['unauthorised_erasure'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const blank = blankable(place);
       if (!blank) return undefined;
       const entry = erasure(place, place.organizationId, [blank.listed]);
@@ -148,7 +148,7 @@ export const ERASURES: readonly Tampering[] = [
   },
   {
     name: 'erasure: one that a server has carried out, copied with its signature', kinds: ['unauthorised_erasure'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const erased = place.entry(({ event }) => event === 'gdpr.erasure_executed');
       const [row] = erased ? await place.run('select note from audit_erasure_notes where entry_id = $1', [erased.id]) : [];
       if (!erased || !row) return undefined;

@@ -28,7 +28,7 @@ function textOf({ instance }: TamperTarget['log'], seed: string): string {
 /** An entry that anybody can append; the server takes it into trees and checkpoints for having been appended. */
 const announced = (name: string, noteOf: NoteOf): Tampering => ({
   name: `keys: one announced ${name}`, kinds: ['checkpoint_invalid'], whole: "the installation's own chain announces keys",
-  deed: async (place) => {
+  tamper: async (place) => {
     const seed = randomBytes(32).toString('base64');
     const keyNote = noteOf(place, seed);
     const metadata = { keyId: textOf(place.log, seed), ...(keyNote === undefined ? {} : { keyNote }) };
@@ -42,7 +42,7 @@ const announced = (name: string, noteOf: NoteOf): Tampering => ({
 const signing = (name: string, noteOf: NoteOf): Tampering => ({
   name: `keys: everything signed anew by one that follows ${name}`, kinds: ['checkpoint_invalid'],
   whole: 'the forged map carries all organizations',
-  deed: async (place) => {
+  tamper: async (place) => {
     const seed = randomBytes(32).toString('base64');
     const text = textOf(place.log, seed);
     const [{ size }] = (await place.run('select size from audit_trees where organization_id = $1', [PLATFORM_TREE])) as [{ size: string }];
@@ -56,7 +56,7 @@ const signing = (name: string, noteOf: NoteOf): Tampering => ({
 
 const row = (name: string, sql: string): Tampering => ({
   name: `keys: ${name}`, kinds: ['checkpoint_invalid'], in: 'swept',
-  deed: async ({ run }) => {
+  tamper: async ({ run }) => {
     const changed = await run(`update audit_signing_keys set ${sql} where note is not null returning 1 as one`);
     return changed.length === 0 ? undefined : { at: [PLATFORM_TREE] };
   },

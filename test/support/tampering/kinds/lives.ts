@@ -29,8 +29,8 @@ const UNSEEN = 'what entries say of decisions is for the service to judge';
 async function said(place: TamperTarget, chain: string, event: object, timestamp: Date, actorId = 'root'): Promise<void> {
   const { organizationId } = place;
   const where = isAgentChain(chain) ? { chain: { organizationId, chain }, agentId: chain } : { chain: organizationChain(organizationId) };
-  const told = await restingOnNow((sql, parameters) => place.run(sql, parameters), organizationId, event as AuditEvent, actorId);
-  await append(place, prepareEntry({ ...told, ...where } as RecordedEvent, { id: newId('audit'), actorId, timestamp }));
+  const recorded = await restingOnNow((sql, parameters) => place.run(sql, parameters), organizationId, event as AuditEvent, actorId);
+  await append(place, prepareEntry({ ...recorded, ...where } as RecordedEvent, { id: newId('audit'), actorId, timestamp }));
 }
 
 /** One of an agent that may still be written to. */
@@ -42,7 +42,7 @@ async function anyBegun(place: TamperTarget): Promise<StoredEntry | undefined> {
 export const LIVES: readonly Tampering[] = [
   {
     name: 'money that moves without anybody', kinds: ['gate_wrong'], judged: true, unseen: UNSEEN,
-    deed: async (place) => {
+    tamper: async (place) => {
       const begun = await anyBegun(place);
       if (!begun) return undefined;
       const metadata = { executionId: newId('exec'), definition: definitionDigest({}), grantVersion: 1, input: {}, reasons: [] };
@@ -53,7 +53,7 @@ export const LIVES: readonly Tampering[] = [
   },
   {
     name: 'what runs through a stop, behind a clock of long ago', kinds: ['gate_wrong'], judged: true, unseen: UNSEEN, in: 'unswept',
-    deed: async (place) => {
+    tamper: async (place) => {
       const begun = await anyBegun(place);
       if (!begun) return undefined;
       const own = organizationChain(place.organizationId).chain;
@@ -67,7 +67,7 @@ export const LIVES: readonly Tampering[] = [
   },
   {
     name: 'a call that does not say what it rests on', kinds: ['gate_wrong'], judged: true, unseen: UNSEEN,
-    deed: async (place) => {
+    tamper: async (place) => {
       const begun = await anyBegun(place);
       if (!begun) return undefined;
       const basis = place.random.of([undefined, 'now', { organization: 1e9, platform: 1, at: begun.timestamp }]);
@@ -78,7 +78,7 @@ export const LIVES: readonly Tampering[] = [
   },
   {
     name: 'an agent registered a second time', kinds: ['inserted'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.agentChain();
       if (!chain || (await closed(place, chain[0]!.chain))) return undefined;
       await append(place, stamped({ organizationId: place.organizationId, chain: chain[0]!.chain }, REGISTERED, place.random));
@@ -87,7 +87,7 @@ export const LIVES: readonly Tampering[] = [
   },
   {
     name: 'an agent removed, and its id used again', kinds: ['tree_mismatch', 'truncated', 'forked', 'edited', 'reordered'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.agentChain(2);
       if (!chain) return undefined;
       const ref = { organizationId: place.organizationId, chain: chain[0]!.chain };
@@ -102,7 +102,7 @@ export const LIVES: readonly Tampering[] = [
   {
     name: 'the id of an agent used again in another organization', kinds: ['inserted'], whole: 'it takes two organizations to see',
     in: 'unswept',
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.agentChain();
       if (!chain) return undefined;
       const ref = { organizationId: elsewhere(place), chain: chain[0]!.chain };
@@ -115,7 +115,7 @@ export const LIVES: readonly Tampering[] = [
   {
     name: 'an agent that arrives and has never left', kinds: ['inserted', 'truncated'],
       whole: 'the other half lies in another organization',
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.agentChain();
       if (!chain || place.log.cut.has(`${place.organizationId} ${chain[0]!.chain}`)) return undefined;
       const from = place.random.of(chain);
@@ -130,7 +130,7 @@ export const LIVES: readonly Tampering[] = [
   {
     name: 'an agent that has left and arrives nowhere', kinds: ['inserted', 'truncated'],
       whole: 'the other half lies in another organization',
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.agentChain();
       if (!chain || place.log.cut.has(`${place.organizationId} ${chain[0]!.chain}`)) return undefined;
       const ref = { organizationId: place.organizationId, chain: chain[0]!.chain };
@@ -143,7 +143,7 @@ export const LIVES: readonly Tampering[] = [
   },
   {
     name: 'an agent that was transferred neither from here nor to here', kinds: ['inserted'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.agentChain();
       if (!chain || (await closed(place, chain[0]!.chain))) return undefined;
       const ref = { organizationId: place.organizationId, chain: chain[0]!.chain };
@@ -154,7 +154,7 @@ export const LIVES: readonly Tampering[] = [
   },
   {
     name: "blanked, and another organization's erasure lists it", kinds: ['unauthorised_erasure'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const blank = blankable(place);
       if (!blank) return undefined;
       await appendSigned(place, erasure(place, elsewhere(place), [blank.listed]));
@@ -164,7 +164,7 @@ export const LIVES: readonly Tampering[] = [
   },
   {
     name: 'blanked, and an erasure lists another value of it', kinds: ['unauthorised_erasure'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const blank = blankable(place);
       if (!blank) return undefined;
       const [hash, d, at] = blank.listed;
@@ -177,7 +177,7 @@ export const LIVES: readonly Tampering[] = [
   },
   {
     name: 'blanked, and a forged erasure lists it that was never appended', kinds: ['inserted', 'unauthorised_erasure'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const blank = blankable(place);
       const own = place.log.chainsOf(place.organizationId).get(organizationChain(place.organizationId).chain)?.at(-1);
       if (!blank || !own) return undefined;
@@ -195,7 +195,7 @@ export const LIVES: readonly Tampering[] = [
   },
   {
     name: 'blanked, and an entry that is no erasure lists it', kinds: ['unauthorised_erasure'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const blank = blankable(place);
       if (!blank) return undefined;
       const metadata = { stopId: 'stop', erased: [blank.listed] };

@@ -39,7 +39,7 @@ export function row(name: string, change: (cut: Cut, place: TamperTarget, sweep:
   return {
     name: `sweep: ${name}`, kinds: ['deleted', 'truncated', 'chain_removed', 'forked', 'tree_mismatch', 'inserted'],
     in: 'swept', unseen: BY_ENTRIES, ...more,
-    deed: async (place) => {
+    tamper: async (place) => {
       const sweep = await newestSweep(place);
       if (!sweep || sweep.cuts.length === 0) return undefined;
       const cut = place.random.of(sweep.cuts);
@@ -55,7 +55,7 @@ export function row(name: string, change: (cut: Cut, place: TamperTarget, sweep:
 
 export const base = (name: string, change: (checkpoint: Base, place: TamperTarget) => Base, more: Partial<Tampering> = {}): Tampering => ({
   name: `sweep: ${name}`, kinds: ['deleted'], in: 'swept', unseen: BY_ENTRIES, ...more,
-  deed: async (place) => {
+  tamper: async (place) => {
     const sweep = await newestSweep(place);
     if (!sweep) return undefined;
     await place.run('update audit_sweeps set checkpoint = $3 where organization_id = $1 and id = $2',

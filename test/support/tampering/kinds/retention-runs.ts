@@ -17,14 +17,14 @@ import {
 
 const DELETED = ['deleted', 'truncated', 'chain_removed', 'inserted'] as const;
 
-function fake(name: string, deed: (place: TamperTarget, cut: Cut) => Promise<boolean>): Tampering {
+function fake(name: string, tamper: (place: TamperTarget, cut: Cut) => Promise<boolean>): Tampering {
   return {
     name: `sweep: ${name}`, kinds: DELETED,
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.agentChain(3);
       if (!chain) return undefined;
       const at = place.random.below(chain.length - 1);
-      if (!(await deed(place, goneBy(place, chain, at)))) return undefined;
+      if (!(await tamper(place, goneBy(place, chain, at)))) return undefined;
       await place.remove(chain.slice(0, at + 1));
       return { at: [chain[0]!.chain, place.organizationId, organizationChain(place.organizationId).chain] };
     },
@@ -73,7 +73,7 @@ const foreign = (keyRow?: string) => async (place: TamperTarget, entry: Prepared
 const TIMES_UNSEEN = 'a file shows the times of leaves, which are signed, not those of rows';
 const aged = (name: string, sql: string): Tampering => ({
   name: `sweep: ${name}`, kinds: ['column_mismatch'], unseen: TIMES_UNSEEN,
-  deed: async (place) => {
+  tamper: async (place) => {
     const changed = await place.run(`${sql} returning 1 as one`, [place.organizationId]);
     return changed.length === 0 ? undefined : { at: [place.organizationId, 'platform', ...place.log.organizations] };
   },
@@ -95,7 +95,7 @@ export const SWEEPS: readonly Tampering[] = [
   base("another size of the platform's", (one) => ({ ...one, platformSize: one.platformSize - 1 })),
   {
     name: 'sweep: forgotten', kinds: DELETED, in: 'swept', unseen: BY_ENTRIES,
-    deed: async (place) => {
+    tamper: async (place) => {
       const sweep = await newestSweep(place);
       if (!sweep) return undefined;
       await place.run('delete from audit_sweeps where organization_id = $1 and id = $2', [place.organizationId, sweep.id]);
@@ -105,7 +105,7 @@ export const SWEEPS: readonly Tampering[] = [
   {
     name: 'sweep: said not to be done, and something written below its cut', in: 'swept', unseen: BY_ENTRIES,
     kinds: ['inserted', 'edited', 'column_mismatch', 'tree_mismatch'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const sweep = await newestSweep(place);
       const entry = place.entry();
       if (!sweep || sweep.cuts.length === 0 || !entry) return undefined;
@@ -120,7 +120,7 @@ export const SWEEPS: readonly Tampering[] = [
   },
   {
     name: 'sweep: more deleted than it says', kinds: ['deleted', 'truncated', 'chain_removed'], in: 'swept',
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.chain(1, (name) => alreadyGone(place, name) > 0);
       if (!chain) return undefined;
       await place.remove(chain.slice(0, 1 + place.random.below(chain.length)));
@@ -129,7 +129,7 @@ export const SWEEPS: readonly Tampering[] = [
   },
   {
     name: 'sweep: its own entry deleted', kinds: ['deleted', 'truncated', 'tree_mismatch'], in: 'swept',
-    deed: async (place) => {
+    tamper: async (place) => {
       const entry = place.entry(({ event }) => event === 'admin.audit_retention_sweep');
       if (!entry) return undefined;
       await place.remove([entry]);
@@ -195,7 +195,7 @@ export const SWEEPS: readonly Tampering[] = [
     Promise.resolve(place.log.checkpoints.get(place.organizationId)?.at(-1)?.note)),
   {
     name: 'sweep: its signature gone', kinds: DELETED, in: 'swept',
-    deed: async (place) => {
+    tamper: async (place) => {
       const sweep = await newestSweep(place);
       if (!sweep) return undefined;
       await place.run(`update audit_sweeps set notes = '{}' where organization_id = $1 and id = $2`, [place.organizationId, sweep.id]);
@@ -204,7 +204,7 @@ export const SWEEPS: readonly Tampering[] = [
   },
   {
     name: 'sweep: told of by a copy of its entry, with the same signature', kinds: ['deleted'], in: 'swept',
-    deed: async (place) => {
+    tamper: async (place) => {
       const sweep = await newestSweep(place);
       const real = place.entries.find(({ id }) => id === sweep?.cuts[0]?.sweepEntryId);
       if (!sweep || !real) return undefined;

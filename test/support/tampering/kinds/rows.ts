@@ -10,7 +10,7 @@ import type { Tampering } from '../tampering.js';
 function row(name: string, table: string, change: string, where = 'true'): Tampering {
   return {
     name: `row: ${name}`, kinds: ['incomplete', 'gate_wrong'], judged: true, unseen: 'a file has no rows', in: 'unswept',
-    deed: async ({ run, organizationId, random, chains }) => {
+    tamper: async ({ run, organizationId, random, chains }) => {
       const rows = await run(`select ctid::text as id from ${table} where organization_id = $1 and ${where} order by ctid`,
         [organizationId]);
       if (rows.length === 0) return undefined;
@@ -43,7 +43,7 @@ const given = (id: string) => `insert into capability_grants
 function subject(name: string, statement: string, isAny: boolean): Tampering {
   return {
     name: `subjects: ${name}`, kinds: ['column_mismatch'], judged: true, unseen: 'a file has no such table',
-    deed: async ({ run, organizationId, random, chains }) => {
+    tamper: async ({ run, organizationId, random, chains }) => {
       // Rows of entries that were swept go after them; what an erased value said of anybody, nobody can tell.
       const rows = await run(
         `select s.ctid::text as id from audit_subjects s where s.organization_id = $1 and s.pointer not like '/metadata/context/%'

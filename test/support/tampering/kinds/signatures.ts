@@ -16,16 +16,16 @@ interface Signed {
 }
 
 /** @param older any checkpoint of a tree rather than its newest: a file shows the newest alone */
-function note(name: string, older: boolean, deed: (place: TamperTarget, checkpoint: Signed) => Promise<string | undefined>): Tampering {
+function note(name: string, older: boolean, tamper: (place: TamperTarget, checkpoint: Signed) => Promise<string | undefined>): Tampering {
   return {
     name: `checkpoint: ${name}${older ? ', an older one' : ''}`, kinds: ['checkpoint_invalid', 'tree_mismatch'],
     ...(older ? { unseen: 'a file shows the newest checkpoint of a tree' } : {}),
-    deed: async (place) => {
+    tamper: async (place) => {
       const tree = place.random.of([PLATFORM_TREE, place.organizationId]);
       const known = place.log.checkpoints.get(tree) ?? [];
       const checkpoint = older ? known[place.random.below(known.length - 1)] : known.at(-1);
       if (!checkpoint || (older && known.length < 2)) return undefined;
-      const changed = await deed(place, { ...checkpoint, tree });
+      const changed = await tamper(place, { ...checkpoint, tree });
       if (changed === undefined || changed === checkpoint.note) return undefined;
       await place.run('update audit_checkpoints set note = $3 where organization_id = $1 and size = $2', [tree, checkpoint.size,
         changed]);
@@ -56,7 +56,7 @@ const NOTES: readonly [string, (place: TamperTarget, checkpoint: Signed) => Prom
 const keys = (name: string, sql: string, parameters: (place: TamperTarget) => unknown[] = () => [],
   more: Partial<Tampering> = {}): Tampering => ({
   name: `keys: ${name}`, kinds: ['checkpoint_invalid'], unseen: 'pinned keys are believed, not rows',
-  deed: async (place) => {
+  tamper: async (place) => {
     const changed = await place.run(`${sql} returning 1 as one`, parameters(place));
     return changed.length === 0 ? undefined : { at: [PLATFORM_TREE, ...place.log.organizations] };
   },
@@ -65,7 +65,7 @@ const keys = (name: string, sql: string, parameters: (place: TamperTarget) => un
 
 const taken = (name: string, sql: string, at: 'own' | 'platform', more: Partial<Tampering> = {}): Tampering => ({
   name: `checkpoint: ${name}`, kinds: ['checkpoint_invalid', 'tree_mismatch', 'truncated', 'deleted'],
-  deed: async (place) => {
+  tamper: async (place) => {
     const changed = await place.run(`${sql} returning 1 as one`, [at === 'own' ? place.organizationId : PLATFORM_TREE]);
     return changed.length === 0 ? undefined : { at: [PLATFORM_TREE, place.organizationId, ...place.log.organizations] };
   },
@@ -78,7 +78,7 @@ const NEWEST = 'size = (select max(x.size) from audit_checkpoints x where x.orga
 function anchored(name: string, kinds: Tampering['kinds'], other: (size: number, place: TamperTarget) => number): Tampering {
   return {
     name: `anchors: ${name}`, kinds, unseen: 'a file alone does not know what anchors have seen',
-    deed: (place) => {
+    tamper: (place) => {
       const { log } = place;
       const [honest] = log.anchors;
       const size = other(honest!.size, place);
@@ -96,7 +96,7 @@ function rewrite(name: string, rounds: (before: number) => number, kinds: Tamper
     name: `rewritten with the signing key: ${name}`, kinds, in: 'unswept', perfect: true,
       whole: 'the forged map carries all organizations',
     unseen: 'a perfect forgery: only who has seen another history can tell',
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.chain(2);
       if (!chain) return undefined;
       const at = 1 + place.random.below(chain.length - 1);
@@ -116,7 +116,7 @@ function rewrite(name: string, rounds: (before: number) => number, kinds: Tamper
 }
 
 export const SIGNATURES: readonly Tampering[] = [
-  ...NOTES.flatMap(([name, deed]) => [note(name, false, deed), note(name, true, deed)]),
+  ...NOTES.flatMap(([name, tamper]) => [note(name, false, tamper), note(name, true, tamper)]),
   {
     ...note('signed by the retired key alone', false, (place, one) =>
       Promise.resolve(place.log.retiredSeed === undefined ? undefined : signed(place, one, place.log.retiredSeed))),
@@ -143,7 +143,7 @@ export const SIGNATURES: readonly Tampering[] = [
   {
     name: 'keys: everything signed anew by a key that the log never announced', kinds: ['checkpoint_invalid'], in: 'unswept',
     whole: 'the forged map carries all organizations',
-    deed: async (place) => {
+    tamper: async (place) => {
       const seed = randomBytes(32).toString('base64');
       const text = verifierKey(place.log.instance, seed);
       await place.run('update audit_signing_keys set key_id = $1, verifier_key = $2 where retired_at_size is null',
@@ -161,7 +161,7 @@ export const SIGNATURES: readonly Tampering[] = [
     name: 'rollback: the database as it was', kinds: ['truncated'], in: 'unswept', perfect: true,
       whole: 'all organizations go back together',
     unseen: 'an older log is a whole log: only who has seen a newer one can tell',
-    deed: async (place) => {
+    tamper: async (place) => {
       const { log, random } = place;
       const platform = log.checkpoints.get(PLATFORM_TREE)!;
       const back = platform.at(-2 - random.below(Math.min(4, platform.length - 2)))!.size;

@@ -17,7 +17,7 @@ const TREE = ['tree_mismatch', 'inserted', 'truncated', 'chain_removed', 'delete
 function head(name: string, kinds: Tampering['kinds'], sql: string, suits = 'true'): Tampering {
   return {
     name: `head: ${name}`, kinds,
-    deed: async ({ run, organizationId, random, log }) => {
+    tamper: async ({ run, organizationId, random, log }) => {
       const rows = await run(
         `select chain from audit_heads where organization_id = $1 and seq > 0 and ${suits} order by chain`, [organizationId]);
       const known = rows.filter(({ chain }) => log.chainsOf(organizationId).has(chain as string));
@@ -30,12 +30,12 @@ function head(name: string, kinds: Tampering['kinds'], sql: string, suits = 'tru
 }
 
 /** The leaves of an organization's tree in another order, or others: the tree grown anew from them, as the service would. */
-function leaves(name: string, deed: (leaves: ForgedLeaf[], place: TamperTarget) => ForgedLeaf[] | undefined): Tampering {
+function leaves(name: string, tamper: (leaves: ForgedLeaf[], place: TamperTarget) => ForgedLeaf[] | undefined): Tampering {
   return {
     name: `tree: ${name}`, kinds: TREE,
-    deed: async (place) => {
+    tamper: async (place) => {
       if (place.leaves.length < 3) return undefined;
-      const forged = deed([...place.leaves], place);
+      const forged = tamper([...place.leaves], place);
       if (!forged) return undefined;
       await regrown(place, forged);
       return { at: [...new Set([place.organizationId, ...place.log.chainsOf(place.organizationId).keys(),
@@ -49,7 +49,7 @@ function stored(name: string, sql: string, parameters: (place: TamperTarget) => 
   at: 'own' | 'platform' = 'own'): Tampering {
   return {
     name: `tree: ${name}`, kinds: [...TREE, 'checkpoint_invalid'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const mine = parameters(place);
       const changed = await place.run(`${sql} returning 1 as one`, at === 'own' ? [place.organizationId, ...mine] : mine);
       return changed.length === 0 ? undefined
@@ -123,7 +123,7 @@ export const TREES: readonly Tampering[] = [
   {
     name: 'queue: a leaf that is in the tree', kinds: ['tree_mismatch'],
     unseen: 'what is in the tree is shown once; the queue adds nothing to it',
-    deed: async ({ run, organizationId, leaves: all, random, log }) => {
+    tamper: async ({ run, organizationId, leaves: all, random, log }) => {
       const standing = all.filter(({ chain, seq }) => seq > (log.cut.get(`${organizationId} ${chain}`) ?? 0));
       const leaf = random.of(standing);
       await run('insert into audit_tree_queue (organization_id, chains, seqs, hashes) values ($1, $2, $3, $4)',
@@ -134,7 +134,7 @@ export const TREES: readonly Tampering[] = [
   {
     name: 'queue: a leaf of nothing', kinds: ['truncated', 'chain_removed', 'tree_mismatch', 'deleted'],
     unseen: 'a leaf that only the queue knows has no entry to be shown',
-    deed: async (place) => {
+    tamper: async (place) => {
       const chain = place.chain();
       if (!chain) return undefined;
       const forged = forgedFrom(chain[0]!, { chain: chain[0]!.chain, seq: chain.at(-1)!.seq + 1, prevHash: null });
@@ -170,7 +170,7 @@ export const TREES: readonly Tampering[] = [
   {
     ...map('an organization put in that there is not', ''), whole: 'only who sees all organizations computes the whole map',
     unseen: 'a file shows the paths of its organizations',
-    deed: async ({ run }) => {
+    tamper: async ({ run }) => {
       const organization = newId('org');
       const hash = mapLeaf({ organization, size: 1, root: OTHER_ROOT });
       await run(`insert into audit_map_nodes (depth, prefix, hash, organization_id, size, root) values (256, $1, $2, $3, 1, $4)`,
@@ -181,7 +181,7 @@ export const TREES: readonly Tampering[] = [
   {
     ...map('two trees for one tenant', ''), whole: 'only who sees all organizations computes the whole map',
     unseen: 'a file shows the one path that its organization has',
-    deed: async ({ run, organizationId }) => {
+    tamper: async ({ run, organizationId }) => {
       const rows = await run(
         `insert into audit_map_nodes (depth, prefix, hash, organization_id, size, root)
          select 256, set_byte(prefix, 5, 255 - get_byte(prefix, 5)), hash, organization_id, 1, $2 from audit_map_nodes
@@ -204,7 +204,7 @@ function gone(what: string, tables: readonly string[]): Tampering {
   const isTreeless = tables.includes('trees') && !tables.includes('entries');
   return {
     name: `gone: ${what}`, kinds: ['checkpoint_invalid', 'tree_mismatch', 'chain_removed', ...(isTreeless ? ['inserted' as const] : [])],
-    deed: async ({ run, organizationId, chains }) => {
+    tamper: async ({ run, organizationId, chains }) => {
       for (const table of tables) await run(`delete from audit_${table} where organization_id = $1`, [organizationId]);
       return { at: [...chains, 'platform'] };
     },
@@ -216,7 +216,7 @@ function node(name: string, sql: string, suits = 'depth < 256'): Tampering {
   return {
     name: `map: a node ${name}`, kinds: ['tree_mismatch'], whole: 'only who sees all organizations computes the whole map',
     unseen: 'a file shows the nodes beside the paths of its organizations',
-    deed: async ({ run, random }) => {
+    tamper: async ({ run, random }) => {
       const rows = await run(`select ctid::text as at from audit_map_nodes where ${suits} order by prefix, depth`, []);
       if (rows.length === 0) return undefined;
       const changed = await run(`${sql} where ctid = $1::tid returning 1 as one`, [(random.of(rows) as { at: string }).at]);
@@ -229,7 +229,7 @@ function map(name: string, sql: string): Tampering {
   return {
     name: `map: ${name}`, kinds: ['checkpoint_invalid', 'tree_mismatch', 'chain_removed'],
     ...(sql.startsWith('update') ? { unseen: 'a file shows what was signed and the path to it, not the rows of the map' } : {}),
-    deed: async ({ run, organizationId }) => {
+    tamper: async ({ run, organizationId }) => {
       const changed = await run(`${sql} returning 1 as one`, [organizationId]);
       return changed.length === 0 ? undefined : { at: [organizationId, 'platform'] };
     },

@@ -23,15 +23,15 @@ const blanked = ({ d, pointer, salt }: Disclosed): Disclosed => blankOf({ d, sal
 type Change = (all: readonly Disclosed[], at: number, place: TamperTarget) => readonly Disclosed[] | undefined;
 
 /** @param suits of the disclosure that is changed */
-function change(name: string, kinds: Tampering['kinds'], suits: (one: Disclosed) => boolean, deed: Change): Tampering {
+function change(name: string, kinds: Tampering['kinds'], suits: (one: Disclosed) => boolean, tamper: Change): Tampering {
   return {
     name, kinds,
-    deed: async (place) => {
+    tamper: async (place) => {
       const entry = place.entry((one) => disclosed(one).some(suits));
       if (!entry) return undefined;
       const all = disclosed(entry);
       const places = all.flatMap((one, n) => (suits(one) ? [n] : []));
-      const changed = deed(all, place.random.of(places), place);
+      const changed = tamper(all, place.random.of(places), place);
       const text = changed && JSON.stringify(changed);
       if (text === undefined || text === entry.disclosures) return undefined;
       await place.set(entry, 'disclosures', text);
@@ -114,7 +114,7 @@ export const VALUES: readonly Tampering[] = [
     put(all, at, { d: all[at]!.d, pointer: all[at]!.pointer, salt: `${random.text(21)}A`, value: jcs(random.text(6)) })),
   {
     name: 'values of two entries swapped', kinds: ['edited'],
-    deed: async (place) => {
+    tamper: async (place) => {
       const one = place.entry(({ disclosures }) => disclosures.includes('"value"'));
       const others = place.entries.filter(({ event, id, disclosures }) =>
         event === one?.event && id !== one.id && disclosures !== '[]' && disclosures !== one.disclosures);

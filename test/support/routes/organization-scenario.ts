@@ -9,7 +9,7 @@ import { asSession } from '../builders/tenants.js';
 import { organizationTables } from '../log/stored-state.js';
 
 /** An organization in which everything is: people of each role, agents, and all that routes can name. */
-export interface OrganizationWorld {
+export interface OrganizationScenario {
   /** With the other organization of its tenant. */
   readonly organizationIds: readonly string[];
   readonly people: Readonly<Record<Role, BuiltPerson>>;
@@ -20,10 +20,10 @@ export interface OrganizationWorld {
   readonly mark: string;
 }
 
-/** The key under which the world's agent once executed: another organization's use of it must find nothing. */
+/** The key under which the scenario's agent once executed: another organization's use of it must find nothing. */
 export const USED_KEY = 'used-in-each-organization';
 
-export async function aWorld(server: TestServer, mark: string): Promise<OrganizationWorld> {
+export async function aScenario(server: TestServer, mark: string): Promise<OrganizationScenario> {
   const tenantId = newId('ten');
   const [organizationId, sibling] = [
     await anOrganization(server, { tenantId, name: mark }), await anOrganization(server, { tenantId, name: mark }),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { newId } from '../../../src/domain/ids.js';
 import type { TestServer } from '../servers/server.js';
 
-// Houses of people, teams, agents and open requests as nobody would set them up by hand: for the rules of who may decide what,
+// Tenant groups of people, teams, agents and open requests as nobody would set them up by hand: for the rules of who may decide what,
 // which stand in TypeScript for one decision and in SQL for queues.
 
 /** When something came to be, as seen from when the requests were made. */
@@ -47,8 +47,8 @@ const request = fc.record({
   escalatedTo: fc.option(somebody, { nil: null, freq: 2 }),
 });
 
-export const worlds = fc.record({
-  isHouse: fc.boolean(),
+export const scenarios = fc.record({
+  isTenantGroup: fc.boolean(),
   isStrict: rarely,
   people: fc.array(person, { minLength: PEOPLE, maxLength: PEOPLE }),
   teams: fc.tuple(team, team),
@@ -57,7 +57,7 @@ export const worlds = fc.record({
   }))),
   requests: fc.array(request, { minLength: 1, maxLength: 6 }),
 });
-export type World = typeof worlds extends fc.Arbitrary<infer T> ? T : never;
+export type Scenario = typeof scenarios extends fc.Arbitrary<infer T> ? T : never;
 
 export interface BuiltPersonRow {
   readonly id: string;
@@ -66,24 +66,26 @@ export interface BuiltPersonRow {
   readonly isActive: boolean;
 }
 
-export interface BuiltWorld {
+export interface BuiltScenario {
   readonly here: string;
   readonly elsewhere: string;
   readonly people: readonly BuiltPersonRow[];
-  /** In the order of the world's. */
+  /** In the order of the scenario's. */
   readonly requests: readonly { readonly id: string; readonly agentId: string }[];
   readonly since: Date;
 }
 
 /** @param model a request of the API's making, which the others are copies of */
-export async function buildWorld(server: TestServer, world: World, model: { id: string; executionId: string }): Promise<BuiltWorld> {
+export async function buildScenario(
+  server: TestServer, scenario: Scenario, model: { id: string; executionId: string },
+): Promise<BuiltScenario> {
   const asked = new Date(Date.now() - 40 * 60_000);
   const at = (when: Age) => new Date(asked.getTime() + MINUTES[when] * 60_000);
   const [here, elsewhere] = [newId('org'), newId('org')] as [string, string];
-  const tenant = world.isHouse ? newId('ten') : null;
-  const teams = world.teams.map(() => newId('team'));
-  const agents = world.agents.map(() => newId('agt'));
-  const people = world.people.map(({ isElsewhere, role, ended }) => ({
+  const tenant = scenario.isTenantGroup ? newId('ten') : null;
+  const teams = scenario.teams.map(() => newId('team'));
+  const agents = scenario.agents.map(() => newId('agt'));
+  const people = scenario.people.map(({ isElsewhere, role, ended }) => ({
     id: newId('usr'), home: isElsewhere ? elsewhere : here, role: role as BuiltPersonRow['role'], isActive: ended === null,
   }));
   const idOf = (who: number | null) => (who === null ? null : people[who]!.id);
@@ -92,11 +94,11 @@ export async function buildWorld(server: TestServer, world: World, model: { id: 
     server.sql(`insert into ${table} select r.* from json_populate_recordset(null::${table}, $1) r`, [JSON.stringify(rows)]);
 
   await insert('organizations', [here, elsewhere].map((id) => ({
-    id, name: 'a house', tenant_id: tenant, revision: 0, created_at: asked, updated_at: asked,
-    separation_of_duties: world.isStrict ? 'strict' : 'standard',
+    id, name: 'an organization', tenant_id: tenant, revision: 0, created_at: asked, updated_at: asked,
+    separation_of_duties: scenario.isStrict ? 'strict' : 'standard',
   })));
   const taken = new Set<string>();
-  await insert('users', world.people.map((one, i) => {
+  await insert('users', scenario.people.map((one, i) => {
     const wanted = addressOf(one.address ?? i);
     // In one organization an address is one living account's.
     const email = one.ended === null && taken.has(`${people[i]!.home} ${wanted}`) ? `other-${addressOf(i)}` : wanted;
@@ -107,19 +109,19 @@ export async function buildWorld(server: TestServer, world: World, model: { id: 
       vouched_by: idOf(one.vouchedBy) ?? 'root', created_at: at(one.account), updated_at: asked,
     };
   }));
-  await insert('team_members', world.teams.flatMap((members, i) =>
+  await insert('team_members', scenario.teams.flatMap((members, i) =>
     [...new Map(members.map((one) => [one.who, one])).values()].map((one) => ({
       organization_id: here, team_id: teams[i], user_id: idOf(one.who), role: one.role, since: at(one.since), role_since: at(one.roleSince),
     }))));
-  await insert('agents', world.agents.map((one, i) => ({
+  await insert('agents', scenario.agents.map((one, i) => ({
     organization_id: here, id: agents[i], name: 'an agent', risk_level: 'minimal', status: 'active', tags: [], metadata: {}, epoch: 0,
     registered_by: idOf(one.registrant) ?? 'root', owner_id: idOf(one.owner), team_id: one.team === null ? null : teams[one.team],
     created_at: asked, updated_at: asked,
   })));
   const requests = [];
-  for (const one of world.requests) {
+  for (const one of scenario.requests) {
     const [id, execution] = [newId('hitl'), newId('exec')];
-    const frozen = one.isTeamOfNow ? world.agents[one.agent]!.team : 0;
+    const frozen = one.isTeamOfNow ? scenario.agents[one.agent]!.team : 0;
     await copy(server, 'executions', model.executionId, { organization_id: here, id: execution, agent_id: agents[one.agent] });
     await copy(server, 'hitl_requests', model.id, {
       organization_id: here, id, agent_id: agents[one.agent], execution_id: execution, created_at: asked,

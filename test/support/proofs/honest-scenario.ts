@@ -33,7 +33,7 @@ export interface HonestAgent {
 }
 
 /** Two organizations of a tenant, people of every role, agents of a team; and what of their work is still open. */
-export interface HonestWorld {
+export interface HonestScenario {
   readonly servers: readonly TestServer[];
   /** Those of them that were killed and are not back. */
   readonly away: Set<TestServer>;
@@ -54,11 +54,11 @@ export interface HonestWorld {
   readonly coverage: Record<string, number>;
 }
 
-export type Surroundings = Pick<HonestWorld, 'servers' | 'away' | 'coverage'> & { readonly receiver: Receiver };
+export type Surroundings = Pick<HonestScenario, 'servers' | 'away' | 'coverage'> & { readonly receiver: Receiver };
 
 export const INTERNAL_KEY = 'q3Vt8LmYx2Kd7Wp5Rz1Nc6Hs4Jf9BgTe';
 
-export async function honestWorld({ servers, away, receiver, coverage }: Surroundings, random: () => number): Promise<HonestWorld> {
+export async function honestScenario({ servers, away, receiver, coverage }: Surroundings, random: () => number): Promise<HonestScenario> {
   const [server] = servers as [TestServer];
   const tenant = (await asRoot(server).post('/internal/v1/tenants', { name: 'Acme', tier: 'enterprise' })).expect(201);
   const first = tenant.text('tenant.firstOrganizationId');
@@ -76,25 +76,25 @@ export async function honestWorld({ servers, away, receiver, coverage }: Surroun
     connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}', idempotent: true, timeoutSeconds: 2 },
   })).expect(201);
   const id = randomBytes(4).toString('hex');
-  const world: HonestWorld = {
+  const scenario: HonestScenario = {
     servers, away, organizations: [first, second], teamId, people, agents: [], inactive: new Set(), requests: new Set(),
     stops: { mayBe: false }, customers: CUSTOMERS.map((name) => `${name} ${id}`), random, coverage,
   };
   const ofTeam: Ties = { teamId };
-  for (const ties of [ofTeam, ofTeam, ofTeam, { ownerId: people[5]!.id }]) await anHonestAgent(world, ties);
-  return world;
+  for (const ties of [ofTeam, ofTeam, ofTeam, { ownerId: people[5]!.id }]) await anHonestAgent(scenario, ties);
+  return scenario;
 }
 
 export type Ties = { readonly teamId: string } | { readonly ownerId: string };
 
 /** One more agent, with grants for most capabilities. */
-export async function anHonestAgent(world: HonestWorld, ties: Ties): Promise<void> {
-  const { random, organizations: [, second] } = world;
+export async function anHonestAgent(scenario: HonestScenario, ties: Ties): Promise<void> {
+  const { random, organizations: [, second] } = scenario;
   const capabilities = new Set<string>(CAPABILITIES.filter(() => random() < 0.7));
-  let building = anAgent(aServer(world)).inOrganization(second).tagged(...(random() < 0.5 ? ['eu'] : [])).having(ties);
+  let building = anAgent(aServer(scenario)).inOrganization(second).tagged(...(random() < 0.5 ? ['eu'] : [])).having(ties);
   for (const capability of capabilities) building = building.granted(capability, oneOf(FIRST_TERMS, random));
   const { id, token } = await building.create();
-  world.agents.push({ id, token, capabilities });
+  scenario.agents.push({ id, token, capabilities });
 }
 
 /** Whom the log knows, with a personal key. */
@@ -107,12 +107,12 @@ export async function aPerson(server: TestServer, role: string, organizationId: 
 }
 
 /** One of the servers that are there. */
-export function aServer({ servers, away, random }: HonestWorld): TestServer {
+export function aServer({ servers, away, random }: HonestScenario): TestServer {
   return oneOf(servers.filter((server) => !away.has(server)), random);
 }
 
 /** Somebody at one of the servers. */
-export function at(world: HonestWorld, who: 'root' | { readonly token: string }): Client {
-  const server = aServer(world);
+export function at(scenario: HonestScenario, who: 'root' | { readonly token: string }): Client {
+  const server = aServer(scenario);
   return who === 'root' ? asRoot(server) : as(server, who.token);
 }

@@ -46,33 +46,33 @@ export interface Handle {
 }
 
 /** One walk's own part: its agents, and what it has made. */
-export class HitlWorld {
+export class HitlScenario {
   readonly handles: Handle[] = [];
   readonly stops = new Map<number, string>();
 
-  private constructor(readonly house: TenantGroup, readonly agents: BuiltAgent[]) {}
+  private constructor(readonly group: TenantGroup, readonly agents: BuiltAgent[]) {}
 
   /** Two agents that may ask for everything, on these terms. */
-  static async open(house: TenantGroup, agents: Model['agents']): Promise<HitlWorld> {
-    const ownerId = house.people.get('agentOwner')!.id;
-    return new HitlWorld(house, await Promise.all(agents.map(({ grants }) => made(() =>
-      CAPABILITIES.reduce((agent, name) => agent.granted(name, grantBody(name, grants.get(name)!)), anAgent(house.server))
-        .having({ ownerId, teamId: house.teamId }).create()))));
+  static async open(group: TenantGroup, agents: Model['agents']): Promise<HitlScenario> {
+    const ownerId = group.people.get('agentOwner')!.id;
+    return new HitlScenario(group, await Promise.all(agents.map(({ grants }) => made(() =>
+      CAPABILITIES.reduce((agent, name) => agent.granted(name, grantBody(name, grants.get(name)!)), anAgent(group.server))
+        .having({ ownerId, teamId: group.teamId }).create()))));
   }
 
   get root(): Client {
-    return asRoot(this.house.server);
+    return asRoot(this.group.server);
   }
 
   client(who: Principal, agent: number): Client {
     if (who === 'agent' || who === 'otherAgent') return this.agents[who === 'agent' ? agent : 1 - agent]!.client;
-    return this.house.people.get(who)!.client;
+    return this.group.people.get(who)!.client;
   }
 
   idOf(who: Actor, agent: number): string {
     if (who === 'system') return who;
     if (who === 'agent' || who === 'otherAgent') return this.agents[who === 'agent' ? agent : 1 - agent]!.id;
-    return this.house.people.get(who)!.id;
+    return this.group.people.get(who)!.id;
   }
 
   async seen(nth: number, wait = 0): Promise<SeenRequest> {
@@ -86,10 +86,10 @@ export class HitlWorld {
     const seen = await this.seen(nth, request.execution === 'executed' ? 10 : 0);
     this.handles[nth]!.digest = seen.action_digest;
     const { decision } = seen as { decision?: { outcome: string; by: string } | null };
-    const [execution] = await this.house.server.sql<{ said: string }>(
+    const [execution] = await this.group.server.sql<{ said: string }>(
       `select trim(x.status || ' ' || coalesce(x.reason, '')) as said from executions x join hitl_requests q on q.execution_id = x.id
        where q.id = $1`, [this.handles[nth]!.id]);
-    const told = {
+    const recorded = {
       status: seen.status,
       level: seen['escalation_level'],
       escalatedTo: seen['escalated_to'],
@@ -107,7 +107,7 @@ export class HitlWorld {
       execution: `${request.execution} ${request.reason ?? ''}`.trim(),
       votes: request.votes.map((who) => this.idOf(who, request.agent)).sort(),
     };
-    return unequal(`request ${nth}`, wanted, told);
+    return unequal(`request ${nth}`, wanted, recorded);
   }
 
   /** At the end of a walk: every request's entries in their order, and the count of open ones at the agent's head. */
@@ -117,15 +117,15 @@ export class HitlWorld {
       if (found !== undefined) return found;
     }
     for (const [nth, { id }] of this.agents.entries()) {
-      const entries = await auditOf(this.house.server, id);
+      const entries = await auditOf(this.group.server, id);
       for (const [i, request] of model.requests.entries()) {
         if (request.agent !== nth) continue;
-        const told = entries.filter(({ metadata }) => metadata['hitlId'] === this.handles[i]!.id).map(({ event, actorId }) =>
+        const recorded = entries.filter(({ metadata }) => metadata['hitlId'] === this.handles[i]!.id).map(({ event, actorId }) =>
           event.startsWith('hitl.') ? `${event} by ${actorId}` : event);
-        const found = unequal(`entries of request ${i}`, this.entriesOf(request), told) ?? endsOnce(request, i, told);
+        const found = unequal(`entries of request ${i}`, this.entriesOf(request), recorded) ?? endsOnce(request, i, recorded);
         if (found !== undefined) return found;
       }
-      const [head] = await this.house.server.sql<{ open: number }>(
+      const [head] = await this.group.server.sql<{ open: number }>(
         'select open_requests::integer as open from audit_heads where chain = $1', [id]);
       const open = model.requests.filter(({ agent, status }) => agent === nth && (status === 'pending' || status === 'escalated')).length;
       const found = unequal(`open requests at the head of agent ${nth}`, open, head!.open);
@@ -140,7 +140,7 @@ export class HitlWorld {
 
   /** Sets the organization's separation of duties. */
   separate(duties: 'strict' | 'standard'): Promise<Reply> {
-    return this.root.patch(`/api/v1/organizations/${this.house.organizationId}`, { settings: { separationOfDuties: duties } });
+    return this.root.patch(`/api/v1/organizations/${this.group.organizationId}`, { settings: { separationOfDuties: duties } });
   }
 
   /** What a walk leaves must not hold up the next. */
@@ -166,16 +166,16 @@ export function grantBody(capability: string, { mode, action, quorum, reminders 
 const ENDS = ['hitl.approved', 'hitl.rejected', 'hitl.cancelled', 'hitl.timed_out'];
 
 /** Said again of the log alone: one end for what is ended, none for what is open. A timeout may approve or escalate besides. */
-function endsOnce({ status }: ModelRequest, nth: number, told: readonly string[]): string | undefined {
-  const events = told.map((line) => line.split(' ')[0]!);
+function endsOnce({ status }: ModelRequest, nth: number, recorded: readonly string[]): string | undefined {
+  const events = recorded.map((line) => line.split(' ')[0]!);
   const ends = events.filter((event, i) =>
     ENDS.includes(event) && !(event === 'hitl.timed_out' && ['hitl.approved', 'hitl.escalated'].includes(events[i + 1] ?? '')));
   const wanted = status === 'pending' || status === 'escalated' ? 0 : 1;
   return ends.length === wanted ? undefined : `request ${nth} is ${status} and its log has the ends ${ends.join(', ') || 'none'}`;
 }
 
-export function unequal(what: string, wanted: unknown, told: unknown): string | undefined {
-  const [one, other] = [JSON.stringify(wanted), JSON.stringify(told)];
+export function unequal(what: string, wanted: unknown, recorded: unknown): string | undefined {
+  const [one, other] = [JSON.stringify(wanted), JSON.stringify(recorded)];
   return one === other ? undefined : `${what}: the model says ${one}, the server ${other}`;
 }
 

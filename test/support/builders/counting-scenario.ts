@@ -8,7 +8,7 @@ import { startServer, type TestServer } from '../servers/server.js';
 export const COUNTED = 'web.search';
 
 /** Two servers on one database, and a capability `invoice.send` that a receiver of ours serves. */
-export interface CountingWorld {
+export interface CountingScenario {
   readonly server: TestServer;
   readonly replica: TestServer;
   readonly receiver: Receiver;
@@ -17,7 +17,7 @@ export interface CountingWorld {
   close(): Promise<void>;
 }
 
-export async function countingWorld(): Promise<CountingWorld> {
+export async function countingScenario(): Promise<CountingScenario> {
   const receiver = await startReceiver();
   const server = await startServer();
   const replica = await startServer({ replicaOf: server });

@@ -13,7 +13,7 @@ import { append, type MemoryLog } from '../memory/memory-log.js';
 
 export const ORGANIZATIONS = ['org_platform', 'org_a', 'org_b'];
 
-export class VerifierWorld {
+export class VerifierScenario {
   readonly log: MemoryLog = { entries: [], heads: [], leaves: [] };
   /** By which sweeps and erasures were signed, by their entries' ids. */
   readonly notes = new Map<string, string>();
@@ -120,8 +120,8 @@ export class VerifierWorld {
 }
 
 /** A log of every shape that an export has: three organizations, chains of agents, a transfer there and back. */
-export function world(calls = 4): VerifierWorld {
-  const made = new VerifierWorld();
+export function scenario(calls = 4): VerifierScenario {
+  const made = new VerifierScenario();
   const rotated = { chain: platformChain(), type: 'admin.signing_key_rotated' as const, metadata: { keyId: SIGNER.vkey } };
   made.add(rotated);
   for (let n = 0; n < calls; n++) {

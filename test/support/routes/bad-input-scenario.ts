@@ -8,7 +8,7 @@ import { pathOf, routesOf, type Route } from './routes.js';
 import { byTheStrongest } from './strongest-caller.js';
 
 /** A server on which everything that a path can name exists, so that what keeps a bad call from acting is its badness alone. */
-export interface BadInputWorld {
+export interface BadInputScenario {
   readonly server: TestServer;
   readonly root: Client;
   readonly agent: BuiltAgent;
@@ -37,7 +37,7 @@ export interface Refusal {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export async function badInputWorld(): Promise<BadInputWorld> {
+export async function badInputScenario(): Promise<BadInputScenario> {
   const server = await startServer();
   const root = asRoot(server);
   const agent = await anAgent(server).granted('web.search').granted('email.send', { hitlMode: 'propose' }).granted('file.delete').create();
