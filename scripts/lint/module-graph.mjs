@@ -19,7 +19,7 @@ export const MODULE_GRAPH = {
   routing: ['gate'],
   llm: ['gate'],
   mcp: ['gate'],
-  notifications: ['organizations', 'teams'],
+  notifications: ['hitl', 'sign-in', 'teams', 'organizations'],
   commercial: ['sign-in', 'executions', 'teams', 'organizations'],
 };
 
@@ -53,6 +53,7 @@ export const TABLES_WITHOUT_ENTITY = {
     'audit_erasure_notes',
   ],
   privacy: ['erasures'],
+  notifications: ['notification_channels', 'notifications', 'notification_deliveries', 'mail_tokens', 'chat_accounts'],
   'sign-in': ['user_identities', 'sessions', 'passkeys', 'passwords', 'invitations', 'sign_in_slowdowns', 'spent_once'],
   platform: [
     'audit_heads',

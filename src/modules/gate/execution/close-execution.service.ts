@@ -173,7 +173,9 @@ function closingEntry(execution: StartedExecution, closed: Closed): PreparedEntr
 function notificationsOf({ execution, closed }: Closing, index: number): Record<string, unknown>[] {
   const event = closed.status === 'indeterminate' ? 'execution.indeterminate' : execution.notify ? 'execution.notified' : undefined;
   if (event === undefined) return [];
-  const { organizationId, kind, payload } = notify(execution.organizationId, event, { executionId: execution.executionId });
+  const { organizationId, kind, payload } = notify(execution.organizationId, event, {
+    executionId: execution.executionId, ...(execution.traceparent === undefined ? {} : { traceparent: execution.traceparent }),
+  });
   return [{ item: index + 1, organization_id: organizationId, kind, payload }];
 }
 

@@ -22,6 +22,12 @@ export function currentActor(): string {
   return requestContext.getStore()?.actorId ?? 'system';
 }
 
+/** The trace of the present call, for what follows from it. */
+export function currentTrace(): { traceparent?: string } {
+  const traceparent = requestContext.getStore()?.traceparent;
+  return traceparent === undefined ? {} : { traceparent };
+}
+
 /** Says that the present call rightly leaves no audit entry: a replay, a dry run, a check that found nothing due. */
 export function recordsNothing(): void {
   const context = requestContext.getStore();
@@ -33,7 +39,7 @@ export function addressOf(request: Request): string | undefined {
 }
 
 /** Runs the service's own work (sweepers, workers, first run): its entries name it as their origin, and `system` as the actor. */
-export function asService<Result>(via: Exclude<Via, 'rest' | 'mcp' | 'page' | 'chat'>, work: () => Promise<Result>): Promise<Result> {
+export function asService<Result>(via: Exclude<Via, 'rest' | 'mcp' | 'page' | 'chat' | 'mail'>, work: () => Promise<Result>): Promise<Result> {
   return requestContext.run({ requestId: randomUUID(), via, actorId: 'system', recorded: 0 }, work);
 }
 

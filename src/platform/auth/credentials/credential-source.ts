@@ -70,7 +70,7 @@ export class CredentialSources {
 }
 
 /** Constants, since putting a text together would cost each call of the hot path. */
-const OF_PEOPLE = { key: 'user key', session: 'user session', token: 'user token' } as const;
+const OF_PEOPLE = { key: 'user key', session: 'user session', token: 'user token', mail: 'user mail', chat: 'user chat' } as const;
 
 function ofPerson(credential: UserCredential['kind'] | undefined): string {
   if (credential === undefined) throw new Error('A source of people says by which of their credentials.');
