@@ -19,7 +19,7 @@ class ReadyReply {
   parkedEffects!: number;
   @ApiProperty({ type: 'integer', description: 'For how many seconds entries have stood that not every anchor knows; 0: there are none.' })
   unanchoredSeconds!: number;
-  @ApiProperty({ type: 'integer', description: 'Notification channels that are off, since this ENCRYPTION_KEY does not open their settings.' })
+  @ApiProperty({ type: 'integer', description: 'Notification channels that are off: this ENCRYPTION_KEY does not open their settings.' })
   unreadableChannels!: number;
   @ApiProperty({ required: false, description: 'What is not as it should be with the anchors, though calls are served.' })
   anchorWarning?: string;
