@@ -250,7 +250,7 @@ describe('mail', () => {
       expect(mail.messageId).toBe(`<dlv_${at}@example.org>`);
       expect(mail.headers.get('auto-submitted')).toBe('auto-generated');
       // What mailparser makes of Importance and X-Priority.
-      expect(mail.priority).toBe(message.priority === 'high' ? 'high' : undefined);
+      expect(mail.headers.get('priority')).toBe(message.priority === 'high' ? 'high' : undefined);
       expect(mail.text).toMatch(/email\.send/);
       expect(mail.html).toMatch(/<h1/);
       expect(mail.references).toBe(mail.inReplyTo);
@@ -264,7 +264,7 @@ describe('mail', () => {
       const [message] = messagesSaying(text);
       await sender.send({ message: message!, config, addressee });
       const { to, source } = smtp.mails.at(-1)!;
-      const mail = await simpleParser(source);
+      const mail = await simpleParser(source, { skipTextToHtml: true, skipHtmlToText: true, skipTextLinks: true });
       expect(to).toEqual(['ada@example.org']);
       expect([mail.cc, mail.bcc, mail.attachments]).toEqual([undefined, undefined, []]);
       expect(mail.subject).not.toMatch(/[\r\n\u202e\u200b]/);
