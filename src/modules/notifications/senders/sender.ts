@@ -33,3 +33,6 @@ export interface ChannelSender<Of extends ExternalChannel = ExternalChannel> {
   readonly channel: Of;
   send(outgoing: Outgoing<Of>): Promise<SendOutcome>;
 }
+
+/** Injects the senders, one for each channel. */
+export const CHANNEL_SENDERS = Symbol('channel senders');
