@@ -6,7 +6,7 @@ import type { OutboxRow } from '../outbox/outbox-row.js';
 import type { EffectHandler } from '../outbox/effect-handler.js';
 import { OutboxWorker } from '../outbox/outbox.worker.js';
 import { Mailer } from './mailer.js';
-import { MailRefused, Smtp } from './smtp.js';
+import { mailCodes, MailRefused, Smtp } from './smtp.js';
 
 /** Then it is given up: what a mail invites to does not wait for ever. */
 const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
@@ -35,21 +35,14 @@ export class SendMailHandler implements EffectHandler, OnModuleInit {
     try {
       await this.smtp.send(mail, row.id);
     } catch (error) {
-      if (error instanceof MailRefused) return this.giveUp(row, reasonOf(error.cause));
-      if (Date.now() - row.createdAt.getTime() > GIVEN_UP_AFTER_MS) return this.giveUp(row, reasonOf(error));
+      if (error instanceof MailRefused) return this.giveUp(row, mailCodes(error.cause));
+      if (Date.now() - row.createdAt.getTime() > GIVEN_UP_AFTER_MS) return this.giveUp(row, mailCodes(error));
       // What a mail server says may name whom it was for.
-      throw new Problem('UNAVAILABLE', `The mail could not be sent: ${reasonOf(error)}.`);
+      throw new Problem('UNAVAILABLE', `The mail could not be sent: ${mailCodes(error)}.`);
     }
   }
 
   private giveUp({ id, organizationId, attempts }: OutboxRow, reason: string): void {
     this.logger.error({ id, organizationId, attempts, reason }, 'a mail was not sent, and is not tried again');
   }
-}
-
-/** Codes alone. */
-function reasonOf(error: unknown): string {
-  const { code, responseCode } = (error ?? {}) as { code?: unknown; responseCode?: unknown };
-  const codes = [code, responseCode].filter((one) => typeof one === 'string' || typeof one === 'number');
-  return codes.length === 0 ? 'no answer' : codes.join(' ');
 }

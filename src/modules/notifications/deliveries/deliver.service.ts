@@ -9,7 +9,8 @@ import type { Semaphore } from '../../../platform/wake/semaphore.js';
 import { Channels } from '../channels/channels.js';
 import type { ChannelConfig } from '../channels/channel-config.js';
 import { DecisionLinksService } from '../decisions/decision-links.js';
-import { CHANNEL_SENDERS, type ChannelSender, type Outgoing, type SendOutcome } from '../senders/sender.js';
+import type { Outgoing, SendOutcome } from '../senders/sender.js';
+import { Senders } from '../senders/senders.js';
 import { type ClaimedDelivery, LEASE_SECONDS, type Settled, type Target } from './delivery.store.js';
 import { type MessageFacts, MessagesQuery } from './messages.query.js';
 import { AT_ONCE, type Receiver, Receivers } from './receivers.js';
@@ -20,18 +21,14 @@ const LAST_BEGIN_MS = (LEASE_SECONDS - 15) * 1_000;
 /** Delivers claimed deliveries of one target, two at a time, and says what became of each. */
 @Injectable()
 export class DeliverService {
-  private readonly senders: ReadonlyMap<string, ChannelSender>;
-
   constructor(
-    @Inject(CHANNEL_SENDERS) senders: readonly ChannelSender[],
+    private readonly senders: Senders,
     private readonly channels: Channels,
     private readonly messages: MessagesQuery,
     private readonly links: DecisionLinksService,
     private readonly receivers: Receivers,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {
-    this.senders = new Map(senders.map((sender) => [sender.channel, sender]));
-  }
+  ) {}
 
   /** Once one has failed, those that were not begun are given back: their receiver is the same. */
   async deliver(target: Target, claimed: readonly ClaimedDelivery[], places: Semaphore): Promise<Settled[]> {
@@ -71,7 +68,7 @@ export class DeliverService {
   }
 
   private outgoing(delivery: ClaimedDelivery, config: ChannelConfig | undefined, facts: MessageFacts): Outgoing | Settled {
-    if (config === undefined || !this.senders.has(delivery.channel)) return { delivery, state: 'dead', code: 'CHANNEL_OFF' };
+    if (config === undefined) return { delivery, state: 'dead', code: 'CHANNEL_OFF' };
     const message = this.messageOf(delivery, facts);
     if (message === undefined) return { delivery, state: 'superseded', code: 'SUBJECT_GONE' };
     if (delivery.channel !== 'webhook' && isAnswered(message)) return { delivery, state: 'superseded', code: 'ANSWERED' };
@@ -95,7 +92,7 @@ export class DeliverService {
   private async send(outgoing: Outgoing): Promise<SendOutcome> {
     const { channel, organizationId } = outgoing.config;
     try {
-      return await this.senders.get(channel)!.send(outgoing);
+      return await this.senders.send(outgoing);
     } catch (error) {
       this.logger.error({ err: error, channel, organizationId }, 'a sender failed');
       return { kind: 'retry', code: 'SENDER_FAILED' };

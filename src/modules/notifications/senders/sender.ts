@@ -33,6 +33,3 @@ export interface ChannelSender<Of extends ExternalChannel = ExternalChannel> {
   readonly channel: Of;
   send(outgoing: Outgoing<Of>): Promise<SendOutcome>;
 }
-
-/** Injects the senders, one for each channel. */
-export const CHANNEL_SENDERS = Symbol('channel senders');
