@@ -12,7 +12,8 @@ import { NotificationStore } from './inbox/notification.store.js';
 import { NotificationsPersonalData } from './personal-data.store.js';
 import { PeopleQuery } from './recording/people.query.js';
 import { RecipientsService } from './recording/recipients.service.js';
-import { NotificationStores, RecordNotificationsHandler } from './recording/record-notifications.handler.js';
+import { NotificationStores } from './recording/notification-stores.js';
+import { RecordNotificationsHandler } from './recording/record-notifications.handler.js';
 import { SubjectsQuery } from './recording/subjects.query.js';
 
 const RECORDING = [PeopleQuery, RecipientsService, RecordNotificationsHandler, NotificationStores, SubjectsQuery];

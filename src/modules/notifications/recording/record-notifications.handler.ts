@@ -7,9 +7,9 @@ import type { OutboxRow } from '../../../platform/outbox/outbox-row.js';
 import { OutboxWorker } from '../../../platform/outbox/outbox.worker.js';
 import { Waiters } from '../../../platform/wake/waiters.js';
 import { Channels, type OrganizationChannels } from '../channels/channels.js';
-import { DeliveryStore, type NewDelivery } from '../deliveries/delivery.store.js';
-import { DeliverySignal } from '../deliveries/delivery-signal.js';
-import { inboxTopic, type NewNotification, NotificationStore } from '../inbox/notification.store.js';
+import type { NewDelivery } from '../deliveries/delivery.store.js';
+import { inboxTopic, type NewNotification } from '../inbox/notification.store.js';
+import { NotificationStores } from './notification-stores.js';
 import { readEvent, type RecordedEvent } from './recorded-event.js';
 import { type RecipientsOf, RecipientsService } from './recipients.service.js';
 
@@ -50,16 +50,6 @@ export class RecordNotificationsHandler implements EffectSetHandler, OnModuleIni
       if (deliveries.length > 0) this.stores.signal.notify();
     });
   }
-}
-
-/** What the handler writes to. */
-@Injectable()
-export class NotificationStores {
-  constructor(
-    readonly inbox: NotificationStore,
-    readonly deliveries: DeliveryStore,
-    readonly signal: DeliverySignal,
-  ) {}
 }
 
 function subjectOf({ id: eventId, organizationId, event, priority, hitlRequestId, executionId }: RecordedEvent) {
