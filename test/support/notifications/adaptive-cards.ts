@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
+import type * as AdaptiveCards from 'adaptivecards';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/domain/json.js';
 
 // The package's modules for browsers cannot be loaded by Node; the bundle can.
-const cards = createRequire(import.meta.url)('adaptivecards/dist/adaptivecards.js') as typeof import('adaptivecards');
+const cards = createRequire(import.meta.url)('adaptivecards/dist/adaptivecards.js') as typeof AdaptiveCards;
 
 /** What Microsoft's own reader finds wrong with a card of version 1.4. */
 export function cardFindings(content: JsonObject): string[] {
