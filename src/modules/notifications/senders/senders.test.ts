@@ -260,15 +260,15 @@ describe('mail', () => {
   });
 
   test('of misleading content has one subject, one body and one recipient', async () => {
-    for (const text of MISLEADING) {
-      const [message] = messagesSaying(text);
-      await sender.send({ message: message!, config, addressee });
-      const { to, source } = smtp.mails.at(-1)!;
+    const sent = MISLEADING.map((text, at) => ({ ...messagesSaying(text)[0]!, deliveryId: `dlv_misleading_${at}` }));
+    await Promise.all(sent.map((message) => sender.send({ message, config, addressee })));
+    for (const { deliveryId } of sent) {
+      const { to, source } = smtp.mails.find((mail) => mail.header('Message-ID') === `<${deliveryId}@example.org>`)!;
       const mail = await simpleParser(source, { skipTextToHtml: true, skipHtmlToText: true, skipTextLinks: true });
       expect(to).toEqual(['ada@example.org']);
       expect([mail.cc, mail.bcc, mail.attachments]).toEqual([undefined, undefined, []]);
       expect(mail.subject).not.toMatch(/[\r\n\u202e\u200b]/);
-      expect(mail.html).not.toMatch(/<script|<img|onerror=alert\(1\)>(?!.*&gt;)/);
+      expect(mail.html).not.toMatch(/<script|<img/);
     }
   });
 
