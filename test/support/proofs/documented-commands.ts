@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestServer } from '../servers/server.js';
-import { type Environment, ROOT_KEY } from '../servers/test-run.js';
+import { CHECKOUT, type Environment, ROOT_KEY } from '../servers/test-run.js';
 
 /** What a document says: the lines to type, the status of each call, and answers as far as they are shown. */
 export interface DocumentedCommands {
@@ -45,12 +45,17 @@ export function commandsIn(text: string): DocumentedCommands {
   return { script: script.join(''), statuses, answers };
 }
 
-// Stands before the real curl, and writes down what each call of the script was answered.
+// Stands before the real curl, and writes down what each call of the script was answered. The story runs in a folder
+// of its own, where `npx countersign` would not be the command of the checkout.
 const WATCHED = `
 curl() {
   command curl -o "$LOG/body" -w '%{http_code}\\n' "$@" >> "$LOG/statuses"
   cp "$LOG/body" "$LOG/$(wc -l < "$LOG/statuses" | tr -d ' ').json"
   cat "$LOG/body"
+}
+npx() {
+  shift
+  node "$CHECKOUT/bin/countersign.mjs" "$@"
 }
 set -eu
 `;
@@ -63,7 +68,7 @@ export async function runCommands(
   const log = mkdtempSync(join(tmpdir(), 'countersign-story-'));
   const child = spawn('sh', ['-c', `${WATCHED}${script}`], {
     cwd: log,
-    env: { PATH: process.env.PATH, LOG: log, COUNTERSIGN_URL: server.url, COUNTERSIGN_KEY: ROOT_KEY, ...env },
+    env: { PATH: process.env.PATH, LOG: log, CHECKOUT, COUNTERSIGN_URL: server.url, COUNTERSIGN_KEY: ROOT_KEY, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

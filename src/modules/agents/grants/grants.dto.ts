@@ -3,7 +3,7 @@ import {
   LIMIT_MAX, LIMIT_MODES, LIMIT_PERIODS, LIMITS_MAX, type LimitMode, type LimitPeriod,
 } from '../../../domain/gate/limits.js';
 import {
-  GRANT_WORDS, HITL_MODES, TIMEOUT_ACTIONS, type GrantWord, type HitlMode, type TimeoutAction,
+  GRANT_WORDS, HITL_MODES, MODES_MEAN, TIMEOUT_ACTIONS, WORDS_MEAN, type GrantWord, type HitlMode, type TimeoutAction,
 } from '../../../domain/gate/vocabulary.js';
 import { APPROVALS_MAX, APPROVALS_MIN, GROUP_ROLES, GROUPS_MAX, type GroupRole } from '../../../domain/hitl/quorum.js';
 import { REMINDERS_MAX } from '../../../domain/hitl/reminders.js';
@@ -20,7 +20,7 @@ export class ConditionDto {
   })
   when!: string;
 
-  @OneOf(HITL_MODES, { doc: 'The mode that then holds, if it is stricter than the grant\'s.' })
+  @OneOf(HITL_MODES, { meaning: MODES_MEAN, doc: 'The mode that then holds, if it is stricter than the grant\'s.' })
   hitlMode!: HitlMode;
 
   @Text({ max: 500, optional: true, doc: 'Shown to the reviewer.' })
@@ -73,7 +73,9 @@ export class ReminderDto {
 
 /** The terms of a grant. Of a grant that is there, what is left out stays, and null returns to the default. */
 export class GrantSettingsDto {
-  @OneOf(GRANT_WORDS, { optional: true, doc: 'Default: the mode of the catalogue at that moment.', example: 'propose' })
+  @OneOf(GRANT_WORDS, {
+    optional: true, meaning: WORDS_MEAN, doc: 'Default: the mode of the catalogue at that moment.', example: 'propose',
+  })
   hitlMode?: GrantWord;
 
   @Integer({ min: 1, max: LONGEST_WINDOW, optional: true, clearable: true, doc: 'Seconds to decide. Default 1800.' })

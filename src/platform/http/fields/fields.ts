@@ -82,12 +82,13 @@ export function Flag(options: FieldOptions): PropertyDecorator {
   );
 }
 
-/** One of a few words. */
-export function OneOf(values: readonly string[], options: FieldOptions): PropertyDecorator {
+/** One of a few words; `meaning` says in a refusal what they stand for. */
+export function OneOf(values: readonly string[], options: FieldOptions & { meaning?: string }): PropertyDecorator {
+  const { meaning } = options;
   return field(
     options,
     {
-      expected: `one of: ${values.join(', ')}`,
+      expected: `one of: ${values.join(', ')}${meaning === undefined ? '' : ` (${meaning})`}`,
       accepts: (value) => typeof value === 'string' && values.includes(value),
       fromText: (text) => text,
     },

@@ -7,7 +7,7 @@ export const DOCS_SCRIPT = `
   dark.addEventListener('change', follow);
   follow();
   window.addEventListener('DOMContentLoaded', () => {
-    window.SwaggerUIBundle({
+    const ui = window.SwaggerUIBundle({
       url: '/openapi.json',
       dom_id: '#api',
       deepLinking: true,
@@ -21,6 +21,8 @@ export const DOCS_SCRIPT = `
       presets: [window.SwaggerUIBundle.presets.apis],
       layout: 'BaseLayout',
     });
+    // A result of the search on this very page changes the anchor alone, which Swagger UI reads only when it loads.
+    window.addEventListener('hashchange', () => ui.getSystem().layoutActions.parseDeepLinkHash(location.hash));
   });
 })();
 `;
