@@ -5,7 +5,11 @@ import { taker } from './chromium.mjs';
 
 const PAGES = ['/docs', '/docs/how-to', '/docs/how-to/connector', '/docs/glossary', '/docs/errors', '/docs/search?q=agent'];
 const readyOf = (path) => (path === '/docs' ? "document.querySelector('#api .opblock')" : 'true');
-const OPEN = "document.querySelector('#api .opblock.is-open')?.innerText ?? ''";
+const OPEN = "(document.querySelector('#api .opblock.is-open')?.innerText ?? '')";
+const IN_SIGHT = `(() => {
+  const { top } = document.querySelector('#api .opblock.is-open').getBoundingClientRect();
+  return top > document.querySelector('.bar').offsetHeight - 1 && top < innerHeight / 2;
+})()`;
 const RESULTS = "[...document.querySelectorAll('.found a')].map((one) => one.getAttribute('href'))";
 /** What is broader than the screen, but for what scrolls by itself. */
 const TOO_BROAD = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
@@ -39,11 +43,12 @@ async function bySearch({ page, judge, url, take }) {
   await page.until(`${RESULTS}.length > 0`);
   const [first] = await page.evaluate(RESULTS);
   judge('a member of a body leads to its operation', /approve/i.test(first), first);
-  await take(page, 'docs-search', { whole: false });
+  await take(page, 'docs-typing', { whole: false });
   await page.press('ArrowDown');
   await page.press('Enter');
   await page.until(`${OPEN}.includes('/approve')`);
-  judge('which opens where it stands', true);
+  await page.until(IN_SIGHT);
+  judge('which opens where one looks', true);
   judge('and the list of results is gone', await page.evaluate("document.querySelector('.found').hidden"), 'it is open');
   await page.press('/');
   await page.evaluate("document.querySelector('[type=search]').value = ''");

@@ -22,7 +22,12 @@ export const DOCS_SCRIPT = `
       layout: 'BaseLayout',
     });
     // A result of the search on this very page changes the anchor alone, which Swagger UI reads only when it loads.
-    window.addEventListener('hashchange', () => ui.getSystem().layoutActions.parseDeepLinkHash(location.hash));
+    window.addEventListener('hashchange', () => {
+      const anchor = decodeURIComponent(location.hash);
+      ui.getSystem().layoutActions.parseDeepLinkHash(anchor);
+      const operation = anchor.split('/')[2];
+      if (operation) setTimeout(() => document.querySelector('.opblock[id$="-' + CSS.escape(operation) + '"]')?.scrollIntoView(), 300);
+    });
   });
 })();
 `;

@@ -48,16 +48,20 @@ main > .results { max-width: 50rem; margin-top: 1rem; }
 .guides { columns: 2; column-gap: 2rem; padding-left: 1.4rem; }
 .guides li { break-inside: avoid; margin: 0 0 .7rem; }
 .guides a { font-weight: 600; } .guides span { display: block; color: var(--soft); font-size: .93rem; }
-.guide { max-width: 56rem; }
+.guide > :not(pre, .block, .wide) { max-width: 56rem; }
 .guide > h1 { max-width: 32ch; }
 .guide li { margin: .35rem 0; }
 .guide pre { margin: .8rem 0; }
-.guide pre.shown { background: none; border: 1px solid var(--line); border-left: 3px solid var(--accent); }
+.guide pre.shown { background: none; border: 1px solid var(--line); border-left: 3px solid var(--accent); white-space: pre-wrap;
+  overflow-wrap: anywhere; }
 .guide table { border-collapse: collapse; }
 .guide th, .guide td { padding: .4rem .7rem .4rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 .wide { overflow-x: auto; }
+.guide td:first-child code { white-space: nowrap; }
 .next { margin-top: 2.4rem; padding-top: 1rem; border-top: 1px solid var(--line); }
 .block { position: relative; }
+/* A strip of its own, where lines are longer than the block. */
+.steps .block pre { padding-top: 2.4rem; }
 .copy { position: absolute; top: .4rem; right: .4rem; padding: .15rem .6rem; font: inherit; font-size: .8rem; color: var(--soft);
   background: var(--panel); border: 1px solid var(--line); border-radius: 6px; cursor: pointer; }
 .copy:hover { color: var(--ink); }
@@ -81,7 +85,7 @@ h1 { font-size: clamp(1.5rem, 1.1rem + 2vw, 2.2rem); line-height: 1.2; letter-sp
 .gate .flow { fill: none; stroke: var(--soft); stroke-width: 1.6; }
 .gate .tip { fill: var(--soft); }
 h2 { font-size: 1.3rem; margin: 2.2rem 0 .6rem; }
-.steps { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; padding: 0; margin: 0; list-style: none;
+.steps { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; padding: 0; margin: 1rem 0 0; list-style: none;
   counter-reset: step; }
 .steps li { min-width: 0; background: var(--panel); border: 1px solid var(--line); border-radius: 14px; padding: .9rem 1rem 1rem;
   counter-increment: step; }
@@ -122,6 +126,7 @@ html.dark-mode, html.dark-mode .swagger-ui { background: var(--ground); }
   .bar nav a { padding: .3rem .4rem; font-size: .95rem; }
   .found { width: calc(100vw - 2rem); }
   .guides { columns: 1; }
+  .block pre { padding-top: 2.4rem; }
   .swagger-ui .opblock .opblock-summary { flex-wrap: wrap; }
   .swagger-ui .opblock .opblock-summary-path { max-width: 100%; overflow-wrap: anywhere; }
   .swagger-ui .opblock-tag { flex-wrap: wrap; padding: .6rem 0; }

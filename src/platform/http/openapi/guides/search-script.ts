@@ -43,7 +43,9 @@ export const SEARCH_SCRIPT = `
     timer = setTimeout(show, 150);
   });
   form.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') {
+    if (event.key === 'Escape' && !panel.hidden) {
+      // The words stay, which browsers would clear.
+      event.preventDefault();
       close();
       box.focus();
     }

@@ -49,7 +49,9 @@ export function findPlaces(places: readonly Place[], query: string): Found[] {
 
 function weightOf(place: Place, word: string): number {
   const head = folded(`${place.method ?? ''} ${place.title} ${place.summary}`);
-  if (head.split(/[^\p{L}\p{N}]+/u).includes(word)) return 12;
+  const parts = head.split(/[^\p{L}\p{N}]+/u);
+  if (parts.includes(word)) return 12;
+  if (parts.some((part) => part.startsWith(word))) return 11;
   if (head.includes(word)) return 8;
   const members = place.members.map(folded);
   if (members.includes(word)) return 6;
