@@ -11,7 +11,9 @@ import { seeOther } from './page-reply.js';
 @Controller()
 export class FrontDoorController {
   @Get()
-  @ApiOperation({ summary: 'The front door', description: 'For browsers: leads to the sign-in page, or to the account of who is signed in.' })
+  @ApiOperation({
+    summary: 'The front door', description: 'For browsers: leads to the sign-in page, or to the account of who is signed in.',
+  })
   @Access('public')
   @PageRoute()
   @Replies(303, null)

@@ -6,7 +6,9 @@ import { Problem } from '../../../platform/http/reply/problem.js';
 import { presentUser } from '../../organizations/users/users.presenter.js';
 import { UsersQuery } from '../../organizations/users/users.query.js';
 import { personOf } from './own-sessions.service.js';
-import { permissionsOf, presentAgent, presentPerson, presentSession, type PersonReply, type SessionReply, type WhoAmIReply } from './sessions.presenter.js';
+import {
+  permissionsOf, type PersonReply, presentAgent, presentPerson, presentSession, type SessionReply, type WhoAmIReply,
+} from './sessions.presenter.js';
 import { SessionsQuery } from './sessions.query.js';
 
 /** Whom a credential names, and where else a person is signed in. */
