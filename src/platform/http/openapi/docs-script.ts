@@ -26,7 +26,10 @@ export const DOCS_SCRIPT = `
       const anchor = decodeURIComponent(location.hash);
       ui.getSystem().layoutActions.parseDeepLinkHash(anchor);
       const operation = anchor.split('/')[2];
-      if (operation) setTimeout(() => document.querySelector('.opblock[id$="-' + CSS.escape(operation) + '"]')?.scrollIntoView(), 300);
+      if (!operation) return;
+      // In the ids of its elements Swagger UI escapes what an operation's id may hold, such as dots.
+      const isIt = ({ id }) => id.replaceAll('\\\\', '').endsWith('-' + operation);
+      setTimeout(() => [...document.querySelectorAll('.opblock')].find(isIt)?.scrollIntoView(), 300);
     });
   });
 })();

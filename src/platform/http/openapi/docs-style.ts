@@ -3,7 +3,7 @@ export const DOCS_STYLE = `
 :root {
   color-scheme: light dark;
   --ground: #fafaf8; --panel: #ffffff; --ink: #1d2321; --soft: #5a6562; --line: #dfe3e0; --accent: #0b6e5f; --code: #f1f3f0;
-  --edge: #8a938f; --run: #2b7d4f; --ask: #a86a00; --stop: #b3372f; --chain: #3d5a99;
+  --edge: #8a938f; --run: #2b7d4f; --ask: #8f5a00; --stop: #b3372f; --chain: #3d5a99;
 }
 @media (prefers-color-scheme: dark) {
   :root {

@@ -12,11 +12,12 @@ const DOCUMENT: JsonObject = {
     '/internal/v1/tenants': { get: operation('Internal', 'tenantsList', 'List tenants of agents') },
     '/api/v1/execute': { post: operation('Execution', 'gateExecute', 'Execute a governed action', { requestBody: schema('Call') }) },
     '/api/v1/agents/{id}': {
-      get: operation('Agents', 'agentsGet', 'One agent', { parameters: [{ name: 'id' }], responses: { 200: schema('Agent') } }),
+      get: operation('Agents', 'agentsGet', 'One agent', { parameters: [{ $ref: '#/components/parameters/Key' }], responses: { 200: schema('Agent') } }),
       delete: operation('Agents', 'lifecycleRemove', 'Remove an agent for good', { responses: { 404: schema('Problem') } }),
     },
   },
   components: {
+    parameters: { Key: { name: 'Idempotency-Key' } },
     schemas: {
       Call: { properties: { capability: {}, context: { properties: { task_id: {} } } } },
       Agent: { properties: { riskLevel: {}, grants: { items: { $ref: '#/components/schemas/Grant' } } } },
@@ -39,6 +40,7 @@ test.each<[why: string, query: string, wanted: string[]]>([
   ['a title before a text', 'execute', ['/docs#/Execution/gateExecute', '/docs/how-to/quorum']],
   ['words of the page', 'several people', ['/docs/how-to/quorum']],
   ['a member in the other spelling', 'hitlMode', ['/docs#/Agents/agentsGet']],
+  ['a parameter that stands elsewhere', 'idempotency', ['/docs#/Agents/agentsGet']],
   ['a member within a member', 'TASK_ID', ['/docs#/Execution/gateExecute']],
   ['a member of a refusal, which is everywhere', 'requestId', []],
   ['the beginning of an operation id', 'tenantsL', ['/docs#/Internal/tenantsList']],

@@ -84,8 +84,9 @@ function operationPlace(
   const tag = text(list(operation.tags)[0]);
   const id = text(operation.operationId);
   const names = new Set<string>();
-  for (const parameter of list(operation.parameters)) names.add(text(member(parameter, 'name')));
-  const bodies = [operation.requestBody, ...answers(operation)].flatMap((body) => Object.values(object(member(body, 'content'))));
+  for (const parameter of list(operation.parameters)) names.add(text(member(meant(document, parameter), 'name')));
+  const bodies = [operation.requestBody, ...answers(operation)]
+    .flatMap((body) => Object.values(object(member(meant(document, body), 'content'))));
   const seen = new Set<string>();
   for (const body of bodies) collectMembers(document, member(body, 'schema'), { names, seen });
   return {
@@ -109,8 +110,7 @@ function collectMembers(
   if (typeof $ref === 'string') {
     if (into.seen.has($ref)) return;
     into.seen.add($ref);
-    const name = $ref.slice($ref.lastIndexOf('/') + 1);
-    return collectMembers(document, member(member(document.components, 'schemas'), name), into);
+    return collectMembers(document, meant(document, schema), into);
   }
   for (const [name, part] of Object.entries(object(properties))) {
     into.names.add(name);
@@ -118,6 +118,13 @@ function collectMembers(
   }
   const parts = [items, additionalProperties, ...list(allOf), ...list(anyOf), ...list(oneOf)];
   for (const part of parts.filter((one) => one !== undefined)) collectMembers(document, part, into);
+}
+
+/** What a reference within the document leads to; anything else is itself. */
+function meant(document: JsonObject, value: JsonValue | undefined): JsonValue | undefined {
+  const { $ref } = object(value);
+  if (typeof $ref !== 'string') return value;
+  return $ref.split('/').slice(1).reduce<JsonValue | undefined>((part, name) => member(part, name), document);
 }
 
 const object = (value: JsonValue | undefined): JsonObject => (value !== undefined && isJsonObject(value) ? value : {});
