@@ -41,7 +41,8 @@ ${head}<link rel="stylesheet" href="/docs/assets/docs.css">
 <path d="M4 3v18M20 3v18M4 8h16M4 15h16" /><path class="tick" d="m8.5 11.5 2.5 2.5 5-5" />
 </svg>Countersign</a>
 <form role="search" action="/docs/search" autocomplete="off">
-<input type="search" name="q" value="${escapeHtml(query)}" maxlength="100" placeholder="Search" aria-label="Search the API and the how-to pages">
+<input type="search" name="q" value="${escapeHtml(query)}" maxlength="100" placeholder="Search"
+ aria-label="Search the API and the how-to pages">
 </form>
 <nav aria-label="Documentation">
 ${link('api', '/docs', 'API')}${link('how-to', '/docs/how-to', 'How-to')}${link('errors', '/docs/errors', 'Errors')}

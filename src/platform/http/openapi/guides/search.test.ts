@@ -12,7 +12,9 @@ const DOCUMENT: JsonObject = {
     '/internal/v1/tenants': { get: operation('Internal', 'tenantsList', 'List tenants of agents') },
     '/api/v1/execute': { post: operation('Execution', 'gateExecute', 'Execute a governed action', { requestBody: schema('Call') }) },
     '/api/v1/agents/{id}': {
-      get: operation('Agents', 'agentsGet', 'One agent', { parameters: [{ $ref: '#/components/parameters/Key' }], responses: { 200: schema('Agent') } }),
+      get: operation('Agents', 'agentsGet', 'One agent', {
+        parameters: [{ $ref: '#/components/parameters/Key' }], responses: { 200: schema('Agent') },
+      }),
       delete: operation('Agents', 'lifecycleRemove', 'Remove an agent for good', { responses: { 404: schema('Problem') } }),
     },
   },
