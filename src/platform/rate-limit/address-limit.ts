@@ -21,7 +21,8 @@ const DOCUMENTATION = /^\/(?:docs(?:\/|$)|openapi\.json\/?$)/;
 /**
  * How often an address may call without a good credential. A call that shows none counts when it comes in; one that does
  * counts when it turns out that the credential is not good, or that nobody looked at it. So a good credential passes
- * from any address, however much others have called from there.
+ * from any address, however much others have called from there; only an agent key that this server has not seen before is not looked up
+ * for an address past its limit, or guessing would cost a query each.
  */
 @Injectable()
 export class AddressLimit {
@@ -71,6 +72,11 @@ export class AddressLimit {
     if (answer === undefined) return {};
     if (!answer.allowed) throw limited('address', this.limit, answer);
     return rateHeaders('address', this.limit, answer);
+  }
+
+  /** Whether the call's address is known to have used its quota up, so that a further refusal will be 429. Counts nothing. */
+  isSpent(request: Request): boolean {
+    return this.quotas?.isSpent(addressSubject(contextOf(request)?.address)) === true;
   }
 
   /** Whether a refusal still has to be counted: nobody verified who called, and it was not counted before. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client, type Reply } from '../../support/http/actors.js';
 import { auditOf } from '../../support/log/entries.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
+import { aPerson } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { storedState } from '../../support/log/stored-state.js';
 
@@ -98,6 +99,17 @@ describe('granting', () => {
       metadata: { hitlMode: 'escalate', timeoutSeconds: 90 } });
   });
 
+  test('null returns the mode to its default too, in granting and configuring, and is the default of a first grant', async () => {
+    const to = await anAgent(server).create();
+    const first = (await grant({ capability: 'email.send', hitlMode: null }, to)).expect(201);
+    expect(first.at('grant')).toMatchObject({ hitlMode: 'propose', effectiveMode: 'propose' });
+    (await grant({ capability: 'email.send', hitlMode: 'escalate' }, to)).expect(200);
+    const again = (await grant({ capability: 'email.send', hitlMode: null }, to)).expect(200);
+    expect([again.text('grant.hitlMode'), again.list('changed')]).toEqual(['propose', ['hitlMode']]);
+    (await configure('email.send', { hitl_mode: 'block' }, to)).expect(200);
+    expect((await configure('email.send', { hitl_mode: null }, to)).expect(200).text('grant.hitlMode')).toBe('propose');
+  });
+
   test('parallel grants of one capability make one grant', async () => {
     const to = await anAgent(server).create();
     const answers = await Promise.all(Array.from({ length: 6 }, () => grant({ capability: 'web.search' }, to)));
@@ -173,6 +185,25 @@ describe('what may not be what was meant', () => {
     const grants = [{ capability: 'web.search', hitlMode: 'auto' }, { capability: 'data.delete', hitlMode: 'propose' }];
     const made = (await root.post('/api/v1/agents', { name: 'careless', grants })).expect(201);
     expect(made.list('warnings')).toMatchObject([{ code: 'ALWAYS_ESCALATES', pointer: '/grants/1/hitlMode' }]);
+  });
+
+  test('every one of them where an agent is registered, and none where all is as it was meant', async () => {
+    const past = '2020-01-01T00:00:00Z';
+    const grants = [
+      { capability: 'finance.payment', hitlMode: 'auto' }, { capability: 'file.write', hitlMode: 'auto' },
+      { capability: 'file:write', hitlMode: 'block' }, { capability: 'web.search', expiresAt: past },
+      { capability: 'email.send', hitlMode: 'propose' },
+    ];
+    const made = (await root.post('/api/v1/agents', { name: 'careless', grants })).expect(201);
+    const warnings = made.list('warnings') as { code: string; pointer: string; detail: string }[];
+    expect(warnings.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual([
+      'ALWAYS_ESCALATES /grants/0/hitlMode', 'MILDER_TWIN /grants/2/capability', 'EXPIRED /grants/3/expiresAt',
+      'ADMINS_ONLY /grants/4/capability',
+    ]);
+    for (const { detail } of warnings) expect(detail).toMatch(/^[A-Za-z].{20,}[.]$/);
+    const owner = await aPerson(server, 'member');
+    const owned = { name: 'careful', ownerId: owner.id, grants: [{ capability: 'email.send', hitlMode: 'propose' }] };
+    expect((await root.post('/api/v1/agents', owned)).expect(201).body).not.toHaveProperty('warnings');
   });
 });
 

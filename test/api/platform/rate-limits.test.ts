@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anonymous, as, asRoot, type Client, type Reply } from '../../support/http/actors.js';
-import { anAgent } from '../../support/builders/agents.js';
+import { anAgent, anAgentKey } from '../../support/builders/agents.js';
 import { aPerson } from '../../support/builders/people.js';
 import { asSession } from '../../support/builders/tenants.js';
 import { closeRawConnections, sendRaw } from '../../support/http/raw-http.js';
@@ -159,6 +159,20 @@ describe('of an address', () => {
       expect(statuses(answers)).toEqual({ 401: ADDRESS, 429: ADDRESS });
       expectLimited(answers.at(-1)!, POLICY);
     });
+
+  test('past it no agent key is looked up; one that this server has seen passes, and another one from elsewhere', async () => {
+    const agent = await anAgent(one).create();
+    const [seen, unseen] = [await anAgentKey(one, agent), await anAgentKey(one, agent)];
+    (await seen.client.get(CATALOGUE)).expect(200);
+    const address = '198.51.100.70';
+    const made = (nth: number) => as(one, `svc_agent_${String(nth).padStart(64, '0')}`);
+    const answers = await repeat(2 * ADDRESS, (nth) => from(address, made(nth)).get(CATALOGUE));
+    expect(statuses(answers)).toEqual({ 401: ADDRESS, 429: ADDRESS });
+    (await from(address, seen.client).get(CATALOGUE)).expect(200);
+    expectLimited(await from(address, unseen.client).get(CATALOGUE), POLICY);
+    (await from('198.51.100.71', unseen.client).get(CATALOGUE)).expect(200);
+    (await from(address, unseen.client).get(CATALOGUE)).expect(200);
+  });
 
   test.each([
     { name: 'its commit', nth: 0, options: {} },

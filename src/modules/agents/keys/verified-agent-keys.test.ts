@@ -57,3 +57,30 @@ test('at most 10,000 are kept', async () => {
   expect(keys.find(made[10_000]!)).not.toBeInstanceOf(Promise);
   expect(keys.find(made[0]!)).toBeInstanceOf(Promise);
 });
+
+test('a key that is found dead is forgotten, and looked up when it comes again', async () => {
+  const table = new Table();
+  const key = makeAgentKey();
+  const [first, second] = [{ kind: 'agent', keyId: 'key_1' } as AgentPrincipal, { kind: 'agent', keyId: 'key_2' } as AgentPrincipal];
+  const keys = verifiedOver(table);
+  table.rows.set(hashAgentKey(key), first);
+  await keys.find(key);
+  table.rows.set(hashAgentKey(key), second);
+  keys.forget(first);
+  expect(await keys.find(key)).toBe(second);
+  // Of what is forgotten already, and of a principal that came by a token, nothing is kept.
+  for (const stranger of [first, { kind: 'agent', keyId: 'key_2' } as AgentPrincipal]) keys.forget(stranger);
+  expect(keys.find(key)).toBe(second);
+  expect(table.asked).toBe(2);
+});
+
+test('where nothing may be looked up, a key that was seen is answered all the same, and another one is none', async () => {
+  const table = new Table();
+  const [seen, other] = [makeAgentKey(), makeAgentKey()];
+  const principal = { kind: 'agent', keyId: 'key_1' } as AgentPrincipal;
+  for (const key of [seen, other]) table.rows.set(hashAgentKey(key), principal);
+  const keys = verifiedOver(table);
+  await keys.find(seen);
+  expect([keys.find(seen, () => false), keys.find(other, () => false)]).toEqual([principal, undefined]);
+  expect(table.asked).toBe(1);
+});

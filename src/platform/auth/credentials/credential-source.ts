@@ -23,6 +23,8 @@ export interface PresentOptions {
   late?: boolean;
   /** Asked again for a caller who waits already: this is no new use of the credential. */
   isWaiting?: true;
+  /** Whether the database may be asked about a credential that this server has not seen: not from an address past its limit. */
+  mayLookUp?: () => boolean;
 }
 
 /**
@@ -45,6 +47,8 @@ export interface CredentialSource {
    * @throws Problem AGENT_INACTIVE where the state asks for another answer than 401
    */
   stillHolds(principal: Principal, run: RunStatement): Promise<string | undefined>;
+  /** Told of a principal that somebody else found dead, so that nothing is kept of it. */
+  forget?(principal: Principal): void;
 }
 
 export class CredentialSources {
