@@ -81,8 +81,6 @@ describe('what a grant may not say', () => {
     ['a group that is nobody\'s', { capability: 'web.search', quorum: { approvals: 2, groups: [{}] } }, '/quorum/groups/0'],
     ['a group of viewers', { capability: 'web.search', quorum: { approvals: 2, groups: [{ role: 'viewer' }] } },
       '/quorum/groups/0/role'],
-    ['a group of a team that is not there', { capability: 'web.search', quorum: { approvals: 2, groups: [{ teamId: 'team_x' }] } },
-      '/quorum/groups/0/teamId'],
     ['a reminder before the window begins', { capability: 'web.search', hitl_timeout_seconds: 60, reminders: [{ secondsBefore: 60 }] },
       '/reminders/0/secondsBefore'],
     ['4 reminders', { capability: 'web.search', reminders: [1, 2, 3, 4].map((secondsBefore) => ({ secondsBefore })) }, '/reminders'],
