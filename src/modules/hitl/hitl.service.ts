@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { recordsNothing } from '../../platform/auth/access/call-context.js';
 import type { Caller } from '../../platform/auth/access/principal.js';
+import { StatementsOnPool } from '../../platform/database/statements/statements-on-pool.js';
 import { Replayed } from '../../platform/database/transaction/idempotency.js';
 import { Problem } from '../../platform/http/reply/problem.js';
 import type { PageRequest } from '../../platform/http/fields/pagination.js';
@@ -31,6 +32,7 @@ export class HitlService {
     private readonly escalating: EscalateRequestService,
     private readonly deciders: EligibleDecidersQuery,
     private readonly waiters: Waiters,
+    private readonly pool: StatementsOnPool,
   ) {}
 
   async list(query: RequestListQuery, page: PageRequest, caller: Caller) {
@@ -81,7 +83,7 @@ export class HitlService {
   /** Of the open ones among them. Left out where it cannot be read: what is answered besides must not fail for it. */
   private async decidableBy(rows: readonly RequestRow[]): Promise<ReadonlyMap<RequestRow, DecidableBy>> {
     const open = rows.filter(isOpen);
-    const found = await this.deciders.decidableBy(open).catch(() => []);
+    const found = await this.deciders.decidableBy(this.pool.run, open).catch(() => []);
     return new Map(found.map((each, i) => [open[i]!, each]));
   }
 

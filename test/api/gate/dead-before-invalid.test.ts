@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import { asRoot, type Client, type Reply } from '../../support/http/actors.js';
 import { anAgent, anAgentKey } from '../../support/builders/agents.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';

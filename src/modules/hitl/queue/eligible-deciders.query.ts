@@ -3,7 +3,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type EscalationLevel, HIGHEST_LEVEL } from '../../../domain/hitl/transition.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
-import { StatementsOnPool } from '../../../platform/database/statements/statements-on-pool.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import type { Approvers, ApproverSource, AskedOfPeople } from '../../agents/grants/possible-approvers.js';
 import type { RequestRef } from '../requests/hitl-request.store.js';
@@ -37,10 +36,7 @@ const PEOPLE_AT_ONCE = 2_000;
 export class EligibleDecidersQuery implements ApproverSource {
   private readonly issuer: string | null;
 
-  constructor(
-    private readonly pool: StatementsOnPool,
-    @Inject(CONFIG) { oidcIssuer }: Pick<CompleteConfig, 'oidcIssuer'>,
-  ) {
+  constructor(@Inject(CONFIG) { oidcIssuer }: Pick<CompleteConfig, 'oidcIssuer'>) {
     this.issuer = oidcIssuer ?? null;
   }
 
@@ -70,10 +66,10 @@ export class EligibleDecidersQuery implements ApproverSource {
   }
 
   /** By how many people each request can be approved now, at the level at which it stands; read for people, never for a decision. */
-  async decidableBy(requests: readonly TiedRequest[]): Promise<DecidableBy[]> {
+  async decidableBy(run: RunStatement, requests: readonly TiedRequest[]): Promise<DecidableBy[]> {
     if (requests.length === 0) return [];
-    const judged = await this.judgedRequests(this.pool.run, requests);
-    const eligibility = await this.read(this.pool.run, judged, { ...nearTo(judged), admins: true });
+    const judged = await this.judgedRequests(run, requests);
+    const eligibility = await this.read(run, judged, { ...nearTo(judged), admins: true });
     const found: DecidableBy[] = [];
     let asked = 0;
     for (const request of judged) {
