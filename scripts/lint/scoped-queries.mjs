@@ -21,7 +21,7 @@ export const WITHOUT_SCOPE = {
   'RootKeyStore.passOldKey': 'the root key reaches every organization, so its end is awaited in each',
   'SessionStore.passEnded': 'waits for what is under way, and reads nothing',
   'PasskeysQuery.shown': 'a credential is looked up before there is a scope; it answers one row at most',
-  'AgentKeyStore.find': 'a credential is looked up before there is a scope; it answers one row at most',
+  'AgentKeyStore.find': 'credentials are looked up before there is a scope; each answers one row at most',
   'SetupTokenStore.find': 'a credential is looked up before there is a scope; it answers one row at most',
   'ProviderSessionsQuery.of': 'whose sessions a verified logout token of the provider ends is looked up before there is a scope',
   'ProviderPeopleQuery.find': 'who a verified token is of is looked up before there is a scope',

@@ -21,8 +21,7 @@ const DOCUMENTATION = /^\/(?:docs(?:\/|$)|openapi\.json\/?$)/;
 /**
  * How often an address may call without a good credential. A call that shows none counts when it comes in; one that does
  * counts when it turns out that the credential is not good, or that nobody looked at it. So a good credential passes
- * from any address, however much others have called from there; only an agent key that this server has not seen before is not looked up
- * for an address past its limit, or guessing would cost a query each.
+ * from any address, however much others have called from there.
  */
 @Injectable()
 export class AddressLimit {

@@ -53,7 +53,6 @@ describe('what a grant may not say', () => {
     ['a capability that is no text', { capability: 5 }, '/capability'],
     ['an unknown mode', { capability: 'web.search', hitlMode: 'ask' }, '/hitlMode'],
     ['a mode in capitals', { capability: 'web.search', hitl_mode: 'AUTO' }, '/hitl_mode'],
-    ['null for a mode', { capability: 'web.search', hitl_mode: null }, '/hitl_mode'],
     ['two modes', { capability: 'web.search', hitl_mode: 'auto', hitlMode: 'block' }, '/hitl_mode'],
     ['no time at all', { capability: 'web.search', hitl_timeout_seconds: 0 }, '/hitl_timeout_seconds'],
     ['more than 30 days', { capability: 'web.search', hitlTimeoutSeconds: 2_592_001 }, '/hitlTimeoutSeconds'],

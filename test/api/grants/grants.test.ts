@@ -208,7 +208,6 @@ describe('configuring', () => {
     }
     (await configure('web.search', { hitlMode: 'ask' }, to)).expect(400, 'VALIDATION_FAILED');
     (await configure('web.search', { conditions: [{ when: '(', hitlMode: 'block' }] }, to)).expect(422, 'INVALID_CONDITION');
-    (await configure('web.search', { hitlMode: null }, to)).expect(400);
     expect((await root.get(`/api/v1/agents/${to.id}/capabilities`)).number('grants.0.version')).toBe(1);
   });
 });

@@ -154,7 +154,7 @@ describe('a grant whose people have left', () => {
     (await configure(agent, { hitlMode: 'escalate' })).expect(422, 'TARGET_NOT_ELIGIBLE');
     await closeAccount(server, first);
     (await configure(agent, { hitlTimeoutSeconds: 90 })).expect(200);
-    (await grant(agent, null, { quorum: undefined })).expect(200);
+    (await root.post(`/api/v1/agents/${agent.id}/capabilities`, { capability: CAPABILITY, hitlMode: 'propose' })).expect(200);
     (await configure(agent, { quorum: { approvals: 3 } })).expect(422, 'TARGET_NOT_ELIGIBLE');
     (await configure(agent, { hitlMode: 'block' })).expect(200);
     (await configure(agent, { hitlMode: 'propose' })).expect(422, 'TARGET_NOT_ELIGIBLE');

@@ -38,9 +38,9 @@ export class AgentCredentialSource implements CredentialSource {
     sources.register(this);
   }
 
-  present({ bearer }: PresentedCredentials, { late = false, mayLookUp }: PresentOptions = {}): Promise<Presented> | Presented {
+  present({ bearer }: PresentedCredentials, { late = false, isPastLimit }: PresentOptions = {}): Promise<Presented> | Presented {
     if (bearer === undefined) return ABSENT;
-    if (bearer.startsWith('svc_')) return bearer.startsWith(AGENT_KEY_PREFIX) ? this.presentKey(bearer, mayLookUp) : ABSENT;
+    if (bearer.startsWith('svc_')) return bearer.startsWith(AGENT_KEY_PREFIX) ? this.presentKey(bearer, isPastLimit) : ABSENT;
     if (this.config.oidcIssuer !== undefined && isByPublicKey(bearer)) return ABSENT;
     const checked = this.tokens.verify(bearer, late ? this.config.agentRefreshWindow : 0);
     if (!checked.ok) return this.internal.is(bearer) ? ABSENT : { kind: 'invalid', reason: checked.reason };
@@ -68,8 +68,8 @@ export class AgentCredentialSource implements CredentialSource {
     return reason;
   }
 
-  private presentKey(bearer: string, mayLookUp: PresentOptions['mayLookUp']): Promise<Presented> | Presented {
-    const found = this.keys.find(bearer, mayLookUp);
+  private presentKey(bearer: string, isPastLimit: PresentOptions['isPastLimit']): Promise<Presented> | Presented {
+    const found = this.keys.find(bearer, isPastLimit);
     return found instanceof Promise ? found.then((principal) => this.shownKey(principal)) : this.shownKey(found);
   }
 

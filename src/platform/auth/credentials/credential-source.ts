@@ -23,8 +23,8 @@ export interface PresentOptions {
   late?: boolean;
   /** Asked again for a caller who waits already: this is no new use of the credential. */
   isWaiting?: true;
-  /** Whether the database may be asked about a credential that this server has not seen: not from an address past its limit. */
-  mayLookUp?: () => boolean;
+  /** The call's address is past its limit: a credential that has to be looked up can wait until it is looked up with others. */
+  isPastLimit?: () => boolean;
 }
 
 /**

@@ -41,7 +41,7 @@ export class Identification {
     if (shown.malformed !== undefined) return this.refuse(request, shown, shown.malformed);
     let found: Found | undefined;
     let ended: string | undefined;
-    const options = { late: late === true, mayLookUp: () => !this.addresses.isSpent(request) };
+    const options = { late: late === true, isPastLimit: () => this.addresses.isSpent(request) };
     for (const source of this.sources.all()) {
       const asked = source.present(shown, options);
       // Most sources answer at once; awaiting them would cost a round of the event loop for each.
