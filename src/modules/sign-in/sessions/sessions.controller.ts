@@ -22,8 +22,8 @@ export class SessionsController {
   ) {}
 
   @Get('me')
-  @ApiOperation({ summary: 'Who you are, and what you may do', description: 'For people, however they came in.' })
-  @Access('sign-in.read-self')
+  @ApiOperation({ summary: 'Who you are, and what you may do', description: 'For every caller: people, agents, root.' })
+  @Access('caller.read-self')
   @Replies(200, WhoAmIReply)
   me(@Caller() caller: VerifiedCaller): Promise<WhoAmIReply> {
     return this.who.read(caller);
