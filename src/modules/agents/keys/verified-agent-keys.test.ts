@@ -81,7 +81,7 @@ test('those that can wait are looked up together: each has its answer, and hundr
   const principal = { kind: 'agent', keyId: 'key_1' } as AgentPrincipal;
   table.rows.set(hashAgentKey(good!), principal);
   const ask = (key: string) => keys.find(key, () => true);
-  const answers = await Promise.all([...guessed.slice(0, 500), good!, good!, ...guessed.slice(500)].map(ask));
+  const answers = await Promise.all([...guessed.slice(0, 500), good!, good!, ...guessed.slice(500)].map(async (key) => ask(key)));
   expect(answers.filter((answer) => answer !== undefined)).toEqual([principal, principal]);
   expect(table.asked).toBeLessThanOrEqual(5);
   expect(ask(good!)).toBe(principal);
