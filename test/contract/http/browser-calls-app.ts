@@ -134,7 +134,8 @@ export async function startActions() {
   @Module({
     controllers: [ActionsController],
     providers: [
-      Identification, BrowserCalls, CallerCheck, CallGuard, { provide: CONFIG, useValue: config }, { provide: CredentialSources, useValue: sources },
+      Identification, BrowserCalls, CallerCheck, CallGuard,
+      { provide: CONFIG, useValue: config }, { provide: CredentialSources, useValue: sources },
       { provide: IdempotencyKeys, useValue: new IdempotencyKeys(config) }, { provide: StatementsOnPool, useValue: { run: () => [] } },
       { provide: AuthJournal, useValue: { failed: async (_: Request, reason: string) => void noted.failures.push(reason) } },
       { provide: AddressLimit, useValue: { take: async () => void noted.counted++ } },
