@@ -7,12 +7,14 @@ import { type JsonObject, type JsonValue, shownJson } from '../../domain/json.js
 import { ANY_JSON } from '../../platform/http/fields/any-json.js';
 import { EditReply, ErrorReply } from '../executions/executions.presenter.js';
 import type { ExecutionError } from '../executions/execution.entity.js';
+import { type DecidableBy, DecidableByReply, DecidableBySnakeReply, inSnakeForm } from './queue/decidable-by.js';
 import type { RequestRow } from './requests/hitl-requests.query.js';
 
 const CLAIMED = 'For whom the agent says that it acts: a claim of its own.';
 const BROKEN = 'It was approved though separation of duties or a quorum barred it.';
 const VOTES = 'Who has approved what stands now, where several people have to.';
 const REQUESTED = 'As it was asked, where it was edited since.';
+const DECIDABLE_BY = 'Of an open request, where one is read, handed on, or listed as somebody\'s queue: who can answer it now.';
 const REMINDERS = 'When people are reminded, before the end of each window.';
 
 export class QuorumGroupReply {
@@ -55,6 +57,7 @@ export class RequestReply {
   @ApiProperty({ enum: HITL_STATUSES }) status!: string;
   @ApiProperty({ enum: ['service', 'caller'], description: 'Who acts once it is approved.' }) runs!: string;
   @ApiProperty({ type: 'integer' }) escalationLevel!: number;
+  @ApiProperty({ type: DecidableByReply, required: false, description: DECIDABLE_BY }) decidableBy?: DecidableByReply;
   @ApiProperty({ description: 'SHA-256 of what would run; send it back as `expectedDigest`.' }) actionDigest!: string;
   @ApiProperty({ type: 'integer', description: 'Rises with each edit.' }) version!: number;
   @ApiProperty({ type: Object, required: false, additionalProperties: true, description: REQUESTED }) requestedInput?: JsonObject;
@@ -121,13 +124,14 @@ export class RequestSnakeReply {
   @ApiProperty({ type: String, format: 'date-time', nullable: true }) decided_at!: string | null;
   @ApiProperty({ required: false, description: BROKEN }) break_glass?: boolean;
   @ApiProperty({ type: 'integer' }) escalation_level!: number;
+  @ApiProperty({ type: DecidableBySnakeReply, required: false, description: DECIDABLE_BY }) decidable_by?: DecidableBySnakeReply;
   @ApiProperty({ type: String, nullable: true }) escalated_to!: string | null;
   @ApiProperty({ format: 'date-time', required: false }) escalated_at?: string;
   @ApiProperty({ required: false }) escalation_reason?: string;
   @ApiProperty({ type: Object, required: false }) execution?: JsonObject;
 }
 
-export function presentRequest(row: RequestRow): RequestReply {
+export function presentRequest(row: RequestRow, decidableBy?: DecidableBy): RequestReply {
   const decided = row.decidedAt?.toISOString();
   const context = row.context === null ? undefined : (shownJson(row.context) as JsonObject);
   const claimed = onBehalfOf(context);
@@ -144,6 +148,7 @@ export function presentRequest(row: RequestRow): RequestReply {
     status: row.status,
     runs: row.runs,
     escalationLevel: row.escalationLevel,
+    ...(decidableBy ? { decidableBy } : {}),
     actionDigest: row.digest,
     version: row.version,
     ...(row.requestedInput === null ? {} : { requestedInput: shownJson(row.requestedInput) as JsonObject }),
@@ -168,7 +173,7 @@ export function presentRequest(row: RequestRow): RequestReply {
   };
 }
 
-export function presentRequestSnake(row: RequestRow): RequestSnakeReply {
+export function presentRequestSnake(row: RequestRow, decidableBy?: DecidableBy): RequestSnakeReply {
   const execution = executionOf(row);
   const { durationMs, ...rest } = execution;
   const context = row.context === null ? {} : (shownJson(row.context) as JsonObject);
@@ -201,6 +206,7 @@ export function presentRequestSnake(row: RequestRow): RequestSnakeReply {
     decided_at: row.decidedAt?.toISOString() ?? null,
     ...(row.breakGlass ? { break_glass: true } : {}),
     escalation_level: row.escalationLevel,
+    ...inSnakeForm(decidableBy),
     escalated_to: row.escalatedTo,
     ...(row.escalatedAt ? { escalated_at: row.escalatedAt.toISOString() } : {}),
     ...(row.escalationReason === null ? {} : { escalation_reason: row.escalationReason }),

@@ -126,7 +126,7 @@ export function pathOf(route: Route, ids: Readonly<Record<string, string>> = {})
 
 /** Pages and forms of browsers, and what the identity provider calls: others put into these what they like. */
 export const isForBrowsers = ({ takesForm, template }: Route): boolean =>
-  takesForm || /^\/(?:sign-in|invitations)\b|\/auth\/(?:login|callback)$/.test(template);
+  takesForm || /^\/(?:$|account$|sign-in\b|invitations\b)|\/auth\/(?:login|callback)$/.test(template);
 
 export const isPublic = (route: Route): boolean => route.access === 'public';
 

@@ -74,9 +74,9 @@ export class ReminderDto {
 /** The terms of a grant. Of a grant that is there, what is left out stays, and null returns to the default. */
 export class GrantSettingsDto {
   @OneOf(GRANT_WORDS, {
-    optional: true, meaning: WORDS_MEAN, doc: 'Default: the mode of the catalogue at that moment.', example: 'propose',
+    optional: true, clearable: true, meaning: WORDS_MEAN, doc: 'Default: the mode of the catalogue at that moment.', example: 'propose',
   })
-  hitlMode?: GrantWord;
+  hitlMode?: GrantWord | null;
 
   @Integer({ min: 1, max: LONGEST_WINDOW, optional: true, clearable: true, doc: 'Seconds to decide. Default 1800.' })
   hitlTimeoutSeconds?: number | null;
@@ -101,7 +101,10 @@ export class GrantSettingsDto {
   })
   limits?: LimitDto[] | null;
 
-  @Nested(() => QuorumDto, { optional: true, clearable: true, doc: 'Several people have to approve. Default: one is enough.' })
+  @Nested(() => QuorumDto, {
+    optional: true, clearable: true,
+    doc: 'Several people have to approve. Default: one is enough. 422 where there are not the people to bring it together.',
+  })
   quorum?: QuorumDto | null;
 
   @NestedList(() => ReminderDto, {

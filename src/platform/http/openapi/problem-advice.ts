@@ -35,7 +35,8 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
   UNSAFE_URL: 'Give a public https address, or let an operator allow the internal one.',
   INVALID_INPUT: 'Make the input fit the capability’s JSON Schema; `errors` names what does not.',
   INVALID_CONDITION: 'Correct the condition; `detail` says where it cannot be understood.',
-  TARGET_NOT_ELIGIBLE: 'Name somebody of the organization who may decide at that level.',
+  TARGET_NOT_ELIGIBLE: 'Name somebody of the organization who may decide at that level. A quorum asks for no more people than ' +
+    'there are who could approve, root\'s vote counted besides: add people to the organization or the team first.',
   TIMEOUT_ACTION_NOT_ALLOWED: 'Choose another timeout action: where the mode is `escalate`, or several people have to approve, silence ' +
     'never does.',
   CHANNEL_ALWAYS_ON: 'Leave this channel on: people would not learn of requests otherwise.',
