@@ -33,7 +33,10 @@ export class AgentListReply {
 }
 
 export class TokenReply {
-  @ApiProperty({ description: 'Agent token (JWT, HS256). Null in the replay of an Idempotency-Key: it is shown once.' }) token!: string;
+  @ApiProperty({
+    type: String, nullable: true, description: 'Agent token (JWT, HS256). Null in the replay of an Idempotency-Key: it is shown once.',
+  })
+  token!: string | null;
   @ApiProperty({ format: 'date-time' }) expiresAt!: string;
 }
 

@@ -13,7 +13,7 @@ import { AdmissionService } from './admission/admission.service.js';
 import type { Closed } from './execution/close-execution.service.js';
 import type { ExecuteCall } from './admission/execute-call.js';
 import { ExecutionAnswerService, INDETERMINATE, locationOf, REPLAYED } from './execution-answer.service.js';
-import type { GateReply } from './gate.dto.js';
+import type { GateBlocked, GateExecuted, GateFailed, GatePending, GateReply } from './gate.dto.js';
 import { RunExecutionService } from './execution/run-execution.service.js';
 
 /** Runs what the gate lets through, and answers the caller with the gate's decision and the outcome. */
@@ -76,7 +76,7 @@ export class GateService {
   }
 
   /** Which rules decided, and how the limits stand that the call goes past. */
-  private async whyOf({ reasons, reached }: Of<'pending' | 'blocked' | 'dry_run'>): Promise<Pick<GateReply, 'reasons' | 'limits'>> {
+  private async whyOf({ reasons, reached }: Of<'pending' | 'blocked' | 'dry_run'>): Promise<Pick<GateBlocked, 'reasons' | 'limits'>> {
     // The call is committed: what is said beside its answer must not turn the answer into a failure, which invites a second call.
     const limits = reached && (await this.room.statesOf(reached.organizationId, reached.grantId, reached.limits).catch(() => undefined));
     return { reasons: [...reasons], ...(limits ? { limits } : {}) };
@@ -89,7 +89,7 @@ function judged({ effectiveMode, flagged }: { effectiveMode: string; flagged: bo
   return { effectiveMode, flagged };
 }
 
-function pendingReply({ executionId, hitlRequestId, runs, expiresAt, ...answer }: Of<'pending'>): GateReply {
+function pendingReply({ executionId, hitlRequestId, runs, expiresAt, ...answer }: Of<'pending'>): GatePending {
   return { status: 'pending_hitl', executionId, hitlRequestId, runs, expiresAt: expiresAt.toISOString(), ...judged(answer) };
 }
 
@@ -106,7 +106,7 @@ function closedReply(answer: Of<'started'>, closed: Closed): GateReply {
     ...(error === undefined ? {} : { error: { ...error } }),
     ...(status === 'indeterminate' ? INDETERMINATE : {}),
     ...judged(answer),
-  };
+  } as GateExecuted | GateFailed;
 }
 
 function refusal({ code, detail, errors }: Of<'refused'>): Problem {

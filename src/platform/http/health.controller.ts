@@ -42,7 +42,7 @@ export class HealthController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'Whether the server is up' })
+  @ApiOperation({ operationId: 'health.check', summary: 'Whether the server is up' })
   @Access('public')
   @Replies(200, HealthReply)
   health(): HealthReply {
