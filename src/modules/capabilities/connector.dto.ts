@@ -33,18 +33,18 @@ export class ConnectorDto {
   body?: JsonValue;
 
   @ApiProperty({
-    type: 'integer', minimum: 1, maximum: 120, required: false, default: timeoutSeconds,
-    description: 'Seconds until the call is given up, retries included.',
+    type: 'integer', minimum: 1, maximum: 120, required: false,
+    description: `Seconds until the call is given up, retries included. Default ${timeoutSeconds}.`,
   })
   timeoutSeconds?: number;
 
   @ApiProperty({
-    type: 'integer', minimum: 1, maximum: maxBytes, required: false, default: maxBytes,
-    description: 'How many bytes of an answer are read at most.',
+    type: 'integer', minimum: 1, maximum: maxBytes, required: false,
+    description: `How many bytes of an answer are read at most. Default ${maxBytes}.`,
   })
   maxBytes?: number;
 
-  @ApiProperty({ required: false, default: idempotent, description: 'Whether it may be asked again with the same `Idempotency-Key`.' })
+  @ApiProperty({ required: false, description: `Whether it may be asked again with the same \`Idempotency-Key\`. Default ${idempotent}.` })
   idempotent?: boolean;
 }
 
