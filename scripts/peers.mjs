@@ -14,6 +14,8 @@ const CLIENTS = join(PEERS, 'dist');
 // They tell nobody that they were run, and ask nobody whether there is a newer one.
 const ENV = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true' };
 
+// The client by @hey-api/openapi-ts has its functions in groups, as the ids of the operations have them: `api.executions.execute(…)`
+// (test/peers/openapi-ts.config.json).
 const steps = {
   'the linter has nothing to say': lint,
   'a client by @hey-api/openapi-ts': () => run('@hey-api/openapi-ts/bin/run.js', ['--no-log-file']),

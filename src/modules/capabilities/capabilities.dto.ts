@@ -2,8 +2,8 @@ import { CAPABILITY_NAME_MAX } from '../../domain/gate/catalogue.js';
 import { HITL_MODES, type HitlMode } from '../../domain/gate/vocabulary.js';
 import type { JsonObject } from '../../domain/json.js';
 import { FreeObject, Integer, OneOf, Text } from '../../platform/http/fields/fields.js';
-import { ConnectorDto } from './connector.dto.js';
-import { HITL_MODE } from './mode-words.js';
+import { ConnectorDto } from './document/connector.dto.js';
+import { HITL_MODE } from './document/mode-words.js';
 
 const SCHEMA = 'A JSON Schema for the input; what does not fit is refused before anybody is asked.';
 const CONNECTOR = 'The HTTP call that the service makes itself. Without one the agent does the work and reports.';

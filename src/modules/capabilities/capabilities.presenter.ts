@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { JsonObject } from '../../domain/json.js';
-import { ConnectorReply } from './connector.dto.js';
+import { ConnectorReply } from './document/connector.dto.js';
 import type { Definition } from './definition.js';
-import { HITL_MODE } from './mode-words.js';
+import { HITL_MODE } from './document/mode-words.js';
 
 export class CapabilityReply {
   @ApiProperty({ example: 'email.send', description: 'The name.' }) id!: string;

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { type JsonObject, type JsonValue, shownJson } from '../../domain/json.js';
 import { ANY_JSON } from '../../platform/http/fields/any-json.js';
-import { HITL_MODE } from '../capabilities/mode-words.js';
+import { HITL_MODE } from '../capabilities/document/mode-words.js';
 import { RUNS, type Runs, runsBy } from './choose-runtime.js';
 import { type Outcome, OUTCOMES } from './executions.dto.js';
 import { EXECUTION_STATUSES, type ExecutionEntity, type ExecutionError } from './execution.entity.js';

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../domain/json.js';
 import { ANY_JSON } from '../../platform/http/fields/any-json.js';
 import { Flag, FreeObject, Text } from '../../platform/http/fields/fields.js';
 import { formsBy } from '../../platform/http/fields/named-schema.js';
-import { HITL_MODE } from '../capabilities/mode-words.js';
+import { HITL_MODE } from '../capabilities/document/mode-words.js';
 import { RUNS, type Runs } from '../executions/choose-runtime.js';
 import { EditReply, ErrorReply, ReasonReply, UNCERTAIN } from '../executions/executions.presenter.js';
 import { LimitStateReply } from '../agents/grants/grants.presenter.js';

@@ -8,7 +8,7 @@ import { pageRequest } from '../../platform/http/fields/pagination.js';
 import { PathParam } from '../../platform/http/request/path-param.js';
 import { QueryParams } from '../../platform/http/request/query-params.js';
 import { Replies, reply } from '../../platform/http/reply/replies.js';
-import { TIMEOUT_ACTION } from '../capabilities/mode-words.js';
+import { TIMEOUT_ACTION } from '../capabilities/document/mode-words.js';
 import { BatchDto, BatchReply } from './decisions/decide-batch.dto.js';
 import { DecideBatchService } from './decisions/decide-batch.service.js';
 import { ApprovalDto, DecisionDto, EscalationDto, FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';

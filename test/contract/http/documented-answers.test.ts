@@ -120,14 +120,13 @@ test('requests in either form, and each way in which they end', async () => {
   const quorum = { approvals: 2, groups: [{ role: 'admin' }] };
   const agent = await agentWith(['email.send', { hitlMode: 'propose', quorum, reminders: [{ secondsBefore: 5, escalate: true }] }],
     ['file.write', { hitlMode: 'propose' }], ['data.write', { hitlMode: 'escalate' }]);
-  const ask = async (capability: string) =>
-    (await agent.post(`${V1}/hitl`, { capability, payload: { amount: 1 }, context: { on_behalf_of: 'ada@example.test' } })).expect(201)
-      .text('request.id');
+  const ask = async (capability: string, context: object = {}) =>
+    (await agent.post(`${V1}/hitl`, { capability, payload: { amount: 1 }, context })).expect(201).text('request.id');
   const execute = async (capability: string) =>
     (await agent.post(`${V1}/execute`, { capability, input: { amount: 1 } })).expect(202).text('hitlRequestId');
   const [voted, edited, rejected, escalated, cancelled, timedOut] = [
-    await execute('email.send'), await execute('file.write'), await ask('file.write'), await ask('file.write'), await ask('data.write'),
-    await ask('file.write'),
+    await execute('email.send'), await execute('file.write'), await ask('file.write'), await ask('file.write'),
+    await ask('data.write', { on_behalf_of: 'ada@example.test' }), await ask('file.write'),
   ];
   const [one, other] = [by(people.admin), by(people.colleague)];
   (await one.post(`${V1}/hitl/${voted}/approve`, { note: 'fine', expectedDigest: await digestOf(voted) })).expect(200);

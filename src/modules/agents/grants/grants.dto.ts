@@ -9,7 +9,7 @@ import { APPROVALS_MAX, APPROVALS_MIN, GROUP_ROLES, GROUPS_MAX, type GroupRole }
 import { REMINDERS_MAX } from '../../../domain/hitl/reminders.js';
 import { Decimal, Flag, Integer, Nested, NestedList, OneOf, Text, Timestamp } from '../../../platform/http/fields/fields.js';
 import { PageQuery } from '../../../platform/http/fields/pagination.js';
-import { GRANT_WORD, HITL_MODE, TIMEOUT_ACTION } from '../../capabilities/mode-words.js';
+import { GRANT_WORD, HITL_MODE, TIMEOUT_ACTION } from '../../capabilities/document/mode-words.js';
 
 /** 30 days. */
 const LONGEST_WINDOW = 2_592_000;

@@ -4,7 +4,7 @@ import type { Quorum } from '../../../domain/hitl/quorum.js';
 import type { Reminder } from '../../../domain/hitl/reminders.js';
 import { DEFAULT_WINDOW_SECONDS } from '../../../domain/hitl/window.js';
 import type { GrantEntity } from '../../capabilities/grant.entity.js';
-import { GRANT_WORD, HITL_MODE, TIMEOUT_ACTION } from '../../capabilities/mode-words.js';
+import { GRANT_WORD, HITL_MODE, TIMEOUT_ACTION } from '../../capabilities/document/mode-words.js';
 import { WarningReply } from './grant-warnings.js';
 import { ConditionDto, LimitDto, QuorumDto, ReminderDto } from './grants.dto.js';
 

@@ -13,7 +13,8 @@ interface MarkedSchema {
 export function withPlainReferences<Part>(part: Part): Part {
   if (Array.isArray(part)) return part.map(withPlainReferences) as Part;
   if (typeof part !== 'object' || part === null) return part;
-  const { allOf, ...rest } = Object.fromEntries(Object.entries(part).map(([name, value]) => [name, withPlainReferences(value)]));
+  const members = Object.entries(part).map(([name, value]): [string, unknown] => [name, withPlainReferences(value as unknown)]);
+  const { allOf, ...rest } = Object.fromEntries(members);
   const [one, ...more] = Array.isArray(allOf) ? (allOf as object[]) : [];
   if (one !== undefined && more.length === 0 && '$ref' in one) return { ...one, ...rest } as Part;
   return (allOf === undefined ? rest : { ...rest, allOf }) as Part;

@@ -1,6 +1,6 @@
-import { HARDCODED } from '../../domain/gate/catalogue.js';
-import { GRANT_WORDS, HITL_MODES, TIMEOUT_ACTIONS } from '../../domain/gate/vocabulary.js';
-import { namedWords } from '../../platform/http/fields/named-schema.js';
+import { HARDCODED } from '../../../domain/gate/catalogue.js';
+import { GRANT_WORDS, HITL_MODES, TIMEOUT_ACTIONS } from '../../../domain/gate/vocabulary.js';
+import { namedWords } from '../../../platform/http/fields/named-schema.js';
 
 /** The words of the gate as the API's document explains them: once each, wherever they stand. */
 export const HITL_MODE = namedWords('HitlMode', HITL_MODES,

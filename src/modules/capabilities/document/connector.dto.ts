@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { CONNECTOR_DEFAULTS, CONNECTOR_METHODS } from '../../domain/gate/connector-definition.js';
-import type { JsonValue } from '../../domain/json.js';
-import { ANY_JSON } from '../../platform/http/fields/any-json.js';
+import { CONNECTOR_DEFAULTS, CONNECTOR_METHODS } from '../../../domain/gate/connector-definition.js';
+import type { JsonValue } from '../../../domain/json.js';
+import { ANY_JSON } from '../../../platform/http/fields/any-json.js';
 
 const { timeoutSeconds, maxBytes, idempotent } = CONNECTOR_DEFAULTS;
 const TEXTS = 'Texts may hold `{input.member}`, which stands for that member of the input.';
