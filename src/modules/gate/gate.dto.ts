@@ -31,7 +31,7 @@ export class ExecuteDto {
   @Flag({ optional: true, doc: 'Ask what the gate would do, and why. Nothing is created or run.' })
   dryRun?: boolean;
 
-  @Text({ max: 100, optional: true, doc: 'Root only: for which agent. An agent acts for itself.' })
+  @Text({ max: 100, optional: true, doc: 'For root, and for dry runs of administrators: which agent acts. An agent acts for itself.' })
   agentId?: string;
 }
 

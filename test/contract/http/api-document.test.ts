@@ -63,7 +63,7 @@ describe('operations', () => {
     const schemesOf = (id: string) => operations.find(({ operationId }) => operationId === id)?.security.flatMap((one) => Object.keys(one));
     expect(schemesOf('executions.execute')).toEqual(['bearer', 'rootKey']);
     expect(schemesOf('hitl.approve')).toEqual(['bearer', 'rootKey', 'session']);
-    expect(schemesOf('auth.me')).toEqual(['bearer', 'session']);
+    expect(schemesOf('users.me')).toEqual(['bearer', 'session']);
     expect(schemesOf('health.check')).toEqual([]);
     expect(document.servers.map(({ url }) => url)).toEqual(['/']);
   });

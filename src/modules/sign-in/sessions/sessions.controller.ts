@@ -22,8 +22,10 @@ export class SessionsController {
   ) {}
 
   @Get('me')
-  @ApiOperation({ operationId: 'auth.me', summary: 'Who you are, and what you may do', description: 'For people, however they came in.' })
-  @Access('sign-in.read-self')
+  @ApiOperation({
+    operationId: 'auth.me', summary: 'Who you are, and what you may do', description: 'For every caller: people, agents, root.',
+  })
+  @Access('caller.read-self')
   @Replies(200, WhoAmIReply)
   me(@Caller() caller: VerifiedCaller): Promise<WhoAmIReply> {
     return this.who.read(caller);
