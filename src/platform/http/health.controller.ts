@@ -19,6 +19,12 @@ class ReadyReply {
   parkedEffects!: number;
   @ApiProperty({ type: 'integer', description: 'For how many seconds entries have stood that not every anchor knows; 0: there are none.' })
   unanchoredSeconds!: number;
+  @ApiProperty({
+    enum: ['current', 'retired', 'replaced'],
+    description: 'Whether `AUDIT_SIGNING_KEY` is the key that signs. `retired`: it was rotated, and this server has the old one. ' +
+      '`replaced`: another one is in the database, and nothing vouches for it.',
+  })
+  signingKey!: string;
   @ApiProperty({ required: false, description: 'What is not as it should be with the anchors, though calls are served.' })
   anchorWarning?: string;
   @ApiProperty({ required: false, description: 'Why entries are kept for less time than the law asks.' }) retentionWarning?: string;
@@ -42,7 +48,7 @@ export class HealthController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'Whether the server is up' })
+  @ApiOperation({ operationId: 'health.check', summary: 'Whether the server is up' })
   @Access('public')
   @Replies(200, HealthReply)
   health(): HealthReply {
@@ -79,6 +85,6 @@ export class HealthController {
       throw new Problem('UNAVAILABLE', detail, { headers: { 'Retry-After': '5' } });
     }
     const [parkedEffects, facts] = await Promise.all([this.outbox.parked(), this.facts.look()]);
-    return { status: 'ready', clockSkewMs, parkedEffects, ...(facts as Pick<ReadyReply, 'unanchoredSeconds' | 'anchorWarning'>) };
+    return { status: 'ready', clockSkewMs, parkedEffects, ...(facts as Pick<ReadyReply, 'unanchoredSeconds' | 'signingKey'>) };
   }
 }

@@ -185,7 +185,7 @@ describe('what newcomers get wrong', () => {
     const connector = { type: 'http', method: 'GET', url: 'https://api.example.test/', timeoutSecond: 5 };
     const answer = (await root.patch(`${V1}/capabilities/web.search`, { connector })).expect(400);
     expect(answer.at('errors')).toEqual([
-      { pointer: '/connector/timeoutSecond', message: 'is not a member of a connector; did you mean timeoutSeconds?' },
+      { pointer: '/connector/timeoutSecond', message: 'is not known here; did you mean timeoutSeconds?' },
     ]);
   });
 

@@ -176,15 +176,17 @@ describe('the documentation', () => {
   it('holds an OpenAPI 3.1 document of the routes', async () => {
     const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
       openapi: string;
-      paths: Record<string, Record<string, { operationId: string; responses: object; parameters: { name: string }[] }>>;
+      paths: Record<string, Record<string, { operationId: string; responses: object; parameters: { name?: string; $ref?: string }[] }>>;
       components: { schemas: Record<string, { properties: Record<string, unknown>; required?: string[] }> };
     };
     expect(document.openapi).toBe('3.1.0');
-    expect(document.paths['/things']?.['post']?.operationId).toBe('thingsMake');
-    expect(document.paths['/api/v1/llm/things']?.['post']?.operationId).toBe('thingsMakeAlias');
+    expect(document.paths['/things']?.['post']?.operationId).toBe('things.make');
+    expect(document.paths['/api/v1/llm/things']?.['post']?.operationId).toBe('things.make2');
     const statuses = Object.keys(document.paths['/things']!['post']!.responses);
     expect(statuses).toEqual(['201', '400', '401', '403', '404', '413', '415', '429', '500', '503']);
-    expect(document.paths['/things']?.['get']?.parameters.map(({ name }) => name)).toEqual(['limit', 'offset', 'cursor']);
+    const parameters = document.paths['/things']?.['get']?.parameters;
+    expect(parameters?.flatMap(({ name }) => name ?? [])).toEqual(['limit', 'offset', 'cursor']);
+    expect(parameters?.flatMap(({ $ref }) => $ref?.split('/').at(-1) ?? [])).toEqual(['Prefer', 'Traceparent']);
     expect(document.components.schemas['ThingDto']?.required).toEqual(['name']);
     expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(['ThingDto', 'LimitsDto', 'Problem']));
     expect(Object.keys(document.paths['/open/declared-code']!['get']!.responses)).toContain('409');

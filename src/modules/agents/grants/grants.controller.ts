@@ -31,6 +31,7 @@ export class GrantsController {
 
   @Post('capabilities/grant')
   @ApiOperation({
+    operationId: 'grants.create',
     summary: 'Grant a capability to an agent or a team',
     description: 'Granting again keeps the id and what is left out, and raises the version; null returns a member to its default.',
   })
@@ -44,6 +45,7 @@ export class GrantsController {
 
   @Post('agents/:id/capabilities')
   @ApiOperation({
+    operationId: 'grants.createForAgent',
     summary: 'Grant a capability to this agent',
     description: 'Granting again keeps the id and what is left out, and raises the version; null returns a member to its default.',
   })
@@ -70,6 +72,7 @@ export class GrantsController {
 
   @Get('agents/:id/capabilities')
   @ApiOperation({
+    operationId: 'grants.listOfAgent',
     summary: 'What an agent holds',
     description: 'Active grants only: for each capability the one that counts, its own or its team\'s.',
   })
@@ -81,7 +84,7 @@ export class GrantsController {
   }
 
   @Get('capabilities/grants')
-  @ApiOperation({ summary: 'Who holds a capability', description: 'Active grants only.' })
+  @ApiOperation({ operationId: 'grants.list', summary: 'Who holds a capability', description: 'Active grants only.' })
   @Access('grants.read')
   @Replies(200, GrantListReply)
   holders(@QueryParams(GrantListQuery) query: GrantListQuery, @Caller() caller: VerifiedCaller) {

@@ -9,6 +9,7 @@ import { APPROVALS_MAX, APPROVALS_MIN, GROUP_ROLES, GROUPS_MAX, type GroupRole }
 import { REMINDERS_MAX } from '../../../domain/hitl/reminders.js';
 import { Decimal, Flag, Integer, Nested, NestedList, OneOf, Text, Timestamp } from '../../../platform/http/fields/fields.js';
 import { PageQuery } from '../../../platform/http/fields/pagination.js';
+import { GRANT_WORD, HITL_MODE, TIMEOUT_ACTION } from '../../capabilities/document/mode-words.js';
 
 /** 30 days. */
 const LONGEST_WINDOW = 2_592_000;
@@ -20,7 +21,7 @@ export class ConditionDto {
   })
   when!: string;
 
-  @OneOf(HITL_MODES, { meaning: MODES_MEAN, doc: 'The mode that then holds, if it is stricter than the grant\'s.' })
+  @OneOf(HITL_MODES, { named: HITL_MODE, meaning: MODES_MEAN, doc: 'The mode that then holds, if it is stricter than the grant\'s.' })
   hitlMode!: HitlMode;
 
   @Text({ max: 500, optional: true, doc: 'Shown to the reviewer.' })
@@ -74,7 +75,8 @@ export class ReminderDto {
 /** The terms of a grant. Of a grant that is there, what is left out stays, and null returns to the default. */
 export class GrantSettingsDto {
   @OneOf(GRANT_WORDS, {
-    optional: true, clearable: true, meaning: WORDS_MEAN, doc: 'Default: the mode of the catalogue at that moment.', example: 'propose',
+    named: GRANT_WORD, optional: true, clearable: true, meaning: WORDS_MEAN, doc: 'Default: the mode of the catalogue at that moment.',
+    example: 'propose',
   })
   hitlMode?: GrantWord | null;
 
@@ -82,7 +84,7 @@ export class GrantSettingsDto {
   hitlTimeoutSeconds?: number | null;
 
   @OneOf(TIMEOUT_ACTIONS, {
-    optional: true, clearable: true,
+    named: TIMEOUT_ACTION, optional: true, clearable: true,
     doc: 'What happens when nobody decides in time. Default `reject`. `approve` not where an admin or several people have to approve.',
   })
   hitlTimeoutAction?: TimeoutAction | null;

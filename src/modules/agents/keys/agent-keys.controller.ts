@@ -45,7 +45,7 @@ export class AgentKeysController {
   @Access('agents.issue-token')
   @Idempotent('agents.make-key')
   @Replies(201, NewAgentKeyReply, 'CONFLICT', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
-  make(@PathParam('id', 'agt') id: string, @JsonBody(MakeAgentKeyDto) body: MakeAgentKeyDto, @Caller() caller: VerifiedCaller) {
+  create(@PathParam('id', 'agt') id: string, @JsonBody(MakeAgentKeyDto) body: MakeAgentKeyDto, @Caller() caller: VerifiedCaller) {
     return this.keys.make(id, body, caller);
   }
 

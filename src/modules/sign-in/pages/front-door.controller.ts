@@ -7,7 +7,7 @@ import { Replies } from '../../../platform/http/reply/replies.js';
 import { seeOther } from './page-reply.js';
 
 /** Addresses that people type. Both lead to the page that signs people in, and shows who is signed in their account. */
-@ApiTags('Sign-in')
+@ApiTags('Pages and forms')
 @Controller()
 export class FrontDoorController {
   @Get()
