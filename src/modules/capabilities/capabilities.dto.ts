@@ -1,5 +1,5 @@
 import { CAPABILITY_NAME_MAX } from '../../domain/gate/catalogue.js';
-import { HITL_MODES, type HitlMode } from '../../domain/gate/vocabulary.js';
+import { HITL_MODES, MODES_MEAN, type HitlMode } from '../../domain/gate/vocabulary.js';
 import type { JsonObject } from '../../domain/json.js';
 import { FreeObject, Integer, OneOf, Text } from '../../platform/http/fields/fields.js';
 import { ConnectorDto } from './document/connector.dto.js';
@@ -15,7 +15,7 @@ export class UpdateCapabilityDto {
   @Text({ min: 1, max: 100, optional: true, doc: 'For sorting.' })
   category?: string;
 
-  @OneOf(HITL_MODES, { named: HITL_MODE, optional: true, doc: 'Mode of a grant that names none.' })
+  @OneOf(HITL_MODES, { named: HITL_MODE, meaning: MODES_MEAN, optional: true, doc: 'Mode of a grant that names none.' })
   defaultHitlMode?: HitlMode;
 
   @Integer({ min: 0, max: 100, optional: true, doc: 'From 0, harmless, to 100.' })
@@ -41,7 +41,7 @@ export class DefineCapabilityDto {
   @Text({ min: 1, max: 100, optional: true, doc: 'For sorting. Default `custom`.' })
   category?: string;
 
-  @OneOf(HITL_MODES, { named: HITL_MODE, optional: true, doc: 'Mode of a grant that names none. Default `propose`.' })
+  @OneOf(HITL_MODES, { named: HITL_MODE, meaning: MODES_MEAN, optional: true, doc: 'Mode of a grant that names none. Default `propose`.' })
   defaultHitlMode?: HitlMode;
 
   @Integer({ min: 0, max: 100, optional: true, doc: 'From 0, harmless, to 100. Default 50.' })

@@ -8,7 +8,7 @@ import { parsedBody } from '../../platform/http/request/body-reader.js';
 import { Idempotent } from '../../platform/http/request/idempotent.js';
 import { ReadsBody } from '../../platform/http/request/json-body.js';
 import { prefersLenience } from '../../platform/http/request/prefer.js';
-import { QueryParams } from '../../platform/http/request/query-params.js';
+import { queryOf, readQuery, ReadsQuery } from '../../platform/http/request/query-params.js';
 import { Replies } from '../../platform/http/reply/replies.js';
 import { WaitQuery } from '../executions/executions.dto.js';
 import { CreateRequestDto } from '../hitl/hitl.dto.js';
@@ -41,11 +41,13 @@ export class GateController {
   @ApiTags('Execution')
   @Access('gate.execute')
   @Idempotent('gate.execute')
+  @ReadsQuery(WaitQuery)
   @ReadsBody(ExecuteDto)
   @Replies(200, GATE_REPLY, ...GATE_CODES)
   @Replies(202, GatePending)
-  async execute(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
-    return this.gate.execute(await this.read(request, caller), wait, caller);
+  async execute(@Req() request: Request, @Caller() caller: VerifiedCaller) {
+    const { call, wait } = await this.read(request, caller);
+    return this.gate.execute(call, wait, caller);
   }
 
   @Post('executions')
@@ -55,11 +57,13 @@ export class GateController {
   @ApiTags('Execution')
   @Access('gate.execute')
   @Idempotent('gate.execute')
+  @ReadsQuery(WaitQuery)
   @ReadsBody(ExecuteDto)
   @Replies(200, GATE_REPLY, ...GATE_CODES)
   @Replies(202, GatePending)
-  async executeByOtherPath(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
-    return this.gate.execute(await this.read(request, caller), wait, caller);
+  async executeByOtherPath(@Req() request: Request, @Caller() caller: VerifiedCaller) {
+    const { call, wait } = await this.read(request, caller);
+    return this.gate.execute(call, wait, caller);
   }
 
   @Post('hitl')
@@ -80,10 +84,12 @@ export class GateController {
     return this.gate.request({ ...call, dryRun: false }, caller);
   }
 
-  /** On these two routes the commit judges the caller. A refused body never reaches the commit, so its sender is judged first. */
-  private async read(request: Request, caller: VerifiedCaller): Promise<ExecuteCall> {
+  /** On these two routes the commit judges the caller. What is refused here never reaches the commit, so its sender is judged first. */
+  private async read(request: Request, caller: VerifiedCaller): Promise<{ call: ExecuteCall; wait: number }> {
     try {
-      return readExecuteCall(parsedBody(request), { dto: ExecuteDto, query: WaitQuery, lenient: prefersLenience(request) });
+      const lenient = prefersLenience(request);
+      const { wait = 0 } = readQuery(WaitQuery, queryOf(request.originalUrl), { lenient, other: { is: 'body', dto: ExecuteDto } });
+      return { call: readExecuteCall(parsedBody(request), { dto: ExecuteDto, query: WaitQuery, lenient }), wait };
     } catch (error) {
       await this.callers.judge(caller);
       throw error;

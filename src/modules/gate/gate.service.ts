@@ -53,7 +53,7 @@ export class GateService {
         this.waiters.wake(HITL_TOPIC);
         return wait === 0
           ? reply(202, { ...pendingReply(answer), ...(await this.whyOf(answer)) }, locationOf(answer.executionId))
-          : this.answers.awaited(answer.executionId, wait, caller);
+          : this.awaited(answer, wait, caller);
       case 'replay':
         return this.answers.replayed(answer.executionId, caller);
       case 'refused':
@@ -73,6 +73,12 @@ export class GateService {
     recordsNothing();
     const execution = await this.answers.find(answer.executionId, caller);
     return reply(201, await this.hitl.envelope(execution.hitlRequestId!, {}, caller), REPLAYED);
+  }
+
+  /** Past the wait. An answer that says why a person is asked says how the limits stand, as the one without a wait does. */
+  private async awaited(answer: Of<'pending'>, wait: number, caller: Caller): Promise<Reply<GateReply>> {
+    const { status, body, headers } = await this.answers.awaited(answer.executionId, wait, caller);
+    return reply(status, 'reasons' in body ? { ...body, ...(await this.whyOf(answer)) } : body, headers);
   }
 
   /** Which rules decided, and how the limits stand that the call goes past. */

@@ -46,7 +46,7 @@ export class HitlController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'List requests', description: 'Newest first.' })
+  @ApiOperation({ summary: 'List requests', description: 'Newest first. With `assignedTo`, each says who can answer it: `decidableBy`.' })
   @Access('hitl.read')
   @Replies(200, RequestListReply)
   list(@QueryParams(RequestListQuery) query: RequestListQuery, @Caller() caller: VerifiedCaller) {
@@ -82,7 +82,12 @@ export class HitlController {
   @Get(':id')
   @ApiOperation({
     summary: 'One request',
-    description: 'In snake_case unless `?form=camel`. `?wait=` holds the answer until the request is decided and its action closed.',
+    description:
+      'In snake_case unless `?form=camel`. `?wait=` holds the answer until the request is decided and its action closed. While it is ' +
+      'open, `decidable_by` says how many active people may approve it now, at the level at which it stands, by the rules of deciding. ' +
+      'Where `count` is 0, give somebody the right (a role, a place in the agent\'s team, the agent itself), have root decide or an ' +
+      'owner break the glass; escalating finds nobody, since admins may decide at every level. A `count` below the approvals of ' +
+      'the `quorum`, root\'s counted besides, waits for people too.',
   })
   @Access('hitl.read')
   @Replies(200, EITHER_REQUEST)

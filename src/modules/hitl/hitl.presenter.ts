@@ -6,9 +6,10 @@ import type { EditReply, PatchOperationReply } from '../executions/executions.pr
 import type {
   DecisionReply, QuorumSnakeReply, ReminderSnakeReply, RequestExecutionReply, RequestReply, RequestSnakeReply, VoteReply,
 } from './hitl.replies.js';
+import { type DecidableBy, inSnakeForm } from './queue/decidable-by.js';
 import type { RequestRow } from './requests/hitl-requests.query.js';
 
-export function presentRequest(row: RequestRow): RequestReply {
+export function presentRequest(row: RequestRow, decidableBy?: DecidableBy): RequestReply {
   const decided = row.decidedAt?.toISOString();
   const context = row.context === null ? undefined : (shownJson(row.context) as JsonObject);
   const claimed = onBehalfOf(context);
@@ -25,6 +26,7 @@ export function presentRequest(row: RequestRow): RequestReply {
     status: row.status,
     runs: row.runs,
     escalationLevel: row.escalationLevel,
+    ...(decidableBy ? { decidableBy } : {}),
     actionDigest: row.digest,
     version: row.version,
     ...(row.requestedInput === null ? {} : { requestedInput: shownJson(row.requestedInput) as JsonObject }),
@@ -49,7 +51,7 @@ export function presentRequest(row: RequestRow): RequestReply {
   };
 }
 
-export function presentRequestSnake(row: RequestRow): RequestSnakeReply {
+export function presentRequestSnake(row: RequestRow, decidableBy?: DecidableBy): RequestSnakeReply {
   const execution = executionOf(row);
   const { durationMs, ...rest } = execution;
   const context = row.context === null ? {} : (shownJson(row.context) as JsonObject);
@@ -82,6 +84,7 @@ export function presentRequestSnake(row: RequestRow): RequestSnakeReply {
     decided_at: row.decidedAt?.toISOString() ?? null,
     ...(row.breakGlass ? { break_glass: true } : {}),
     escalation_level: row.escalationLevel,
+    ...inSnakeForm(decidableBy),
     escalated_to: row.escalatedTo,
     ...(row.escalatedAt ? { escalated_at: row.escalatedAt.toISOString() } : {}),
     ...(row.escalationReason === null ? {} : { escalation_reason: row.escalationReason }),

@@ -7,6 +7,7 @@ import { ANY_JSON } from '../../platform/http/fields/any-json.js';
 import { eitherForm } from '../../platform/http/fields/named-schema.js';
 import { EXECUTION_STATUSES, type ExecutionError } from '../executions/execution.entity.js';
 import { EditReply, ErrorReply, ReasonReply } from '../executions/executions.presenter.js';
+import { DecidableByReply, DecidableBySnakeReply } from './queue/decidable-by.js';
 
 const CLAIMED = 'For whom the agent says that it acts: a claim of its own.';
 const BROKEN = 'It was approved though separation of duties or a quorum barred it.';
@@ -25,6 +26,7 @@ const WHY = 'Why a person is asked.';
 const PAYLOAD = 'What the agent wants to do: what would run.';
 const CONTEXT = 'As the caller gave it.';
 const LEVEL = '0: the owner of the agent and its team, 1: leads of that team, 2: admins of the organization.';
+const DECIDABLE_BY = 'Of an open request, where one is read, handed on, or listed as somebody\'s queue: who can answer it now.';
 
 export class QuorumGroupReply {
   @ApiProperty({ required: false }) teamId?: string;
@@ -99,6 +101,7 @@ export class RequestReply {
   @ApiProperty({ enum: HITL_STATUSES }) status!: string;
   @ApiProperty({ enum: ['service', 'caller'], description: WHO_ACTS }) runs!: string;
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 2, description: LEVEL }) escalationLevel!: number;
+  @ApiProperty({ type: DecidableByReply, required: false, description: DECIDABLE_BY }) decidableBy?: DecidableByReply;
   @ApiProperty({ description: DIGEST }) actionDigest!: string;
   @ApiProperty({ type: 'integer', description: 'Rises with each edit.' }) version!: number;
   @ApiProperty({ type: Object, required: false, additionalProperties: true, description: REQUESTED }) requestedInput?: JsonObject;
@@ -154,6 +157,7 @@ export class RequestSnakeReply {
   @ApiProperty({ type: String, format: 'date-time', nullable: true }) decided_at!: string | null;
   @ApiProperty({ required: false, description: BROKEN }) break_glass?: boolean;
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 2, description: LEVEL }) escalation_level!: number;
+  @ApiProperty({ type: DecidableBySnakeReply, required: false, description: DECIDABLE_BY }) decidable_by?: DecidableBySnakeReply;
   @ApiProperty({ type: String, nullable: true }) escalated_to!: string | null;
   @ApiProperty({ format: 'date-time', required: false }) escalated_at?: string;
   @ApiProperty({ required: false }) escalation_reason?: string;

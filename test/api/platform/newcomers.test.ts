@@ -91,7 +91,7 @@ const MISTAKES: readonly Mistake[] = [
   ['mode of a grant', granting({ mode: 'block' }), 400, 'VALIDATION_FAILED', '/mode is not known here; did you mean hitlMode?'],
   ['mode of a grant at registration', () => root.post(`${V1}/agents`, { name: 'a', grants: [{ capability: 'web.search', mode: 'block' }] }),
     400, 'VALIDATION_FAILED', '/grants/0/mode is not known here; did you mean hitlMode?'],
-  ['a mode that is none', granting({ hitlMode: 'ask' }), 400, 'VALIDATION_FAILED', /^\/hitlMode must be one of: .*propose/],
+  ['a mode that is none', granting({ hitlMode: 'ask' }), 400, 'VALIDATION_FAILED', /^\/hitlMode must be one of: .*never means never ask/],
   ['the name of the capability as name', () => root.post(`${V1}/agents/${agent.id}/capabilities`, { name: 'web.search' }), 400,
     'VALIDATION_FAILED', '/name is not known here; did you mean capability?'],
   ['an end of a grant, by another word', granting({ validUntil: '2030-01-01T00:00:00Z' }), 400, 'VALIDATION_FAILED',

@@ -136,7 +136,10 @@ describe('the documentation', () => {
   });
 
   it('needs nothing from elsewhere, and nothing inline', async () => {
-    for (const path of ['/docs', '/docs/', '/docs/errors']) {
+    const pages = [
+      '/docs', '/docs/', '/docs/errors', '/docs/how-to', '/docs/how-to/connector', '/docs/glossary', '/docs/search?q=thing',
+    ];
+    for (const path of pages) {
       const html = await (await fetch(server.url + path)).text();
       const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!);
       expect(links.length).toBeGreaterThan(3);
@@ -145,6 +148,29 @@ describe('the documentation', () => {
       for (const link of own) expect((await fetch(server.url + link)).status).toBe(200);
       expect(html).not.toMatch(/<script>|<style|\sstyle=|\son[a-z]+=/);
     }
+  });
+
+  it('is searched without a script: routes by path, word and member, and how-to pages', async () => {
+    const foundBy = async (query: string) => {
+      const page = await (await fetch(`${server.url}/docs/search?q=${encodeURIComponent(query)}`)).text();
+      return [...page.matchAll(/<li><a href="([^"]+)">/g)].map(([, href]) => href);
+    };
+    expect((await foundBy('post /things')).filter((href) => href!.startsWith('/docs#/'))).not.toEqual([]);
+    expect((await foundBy('quorum'))[0]).toBe('/docs/how-to/quorum');
+    expect(await foundBy('never ask')).toContain('/docs/glossary');
+    expect(await foundBy('no-such-word')).toEqual([]);
+  });
+
+  it('shows what was searched for as text, and takes whatever is asked', async () => {
+    const odd = [
+      '?q=<script>alert("1")</script>', '?q=%', '?q=a&q=b', '?q[]=1', '', '?q=', `?q=${'a'.repeat(5_000)}`, '?%zz&=;', '?q=%00%ff',
+    ];
+    for (const query of odd) {
+      const answer = await fetch(`${server.url}/docs/search${query}`);
+      expect([query.slice(0, 40), answer.status]).toEqual([query.slice(0, 40), 200]);
+      expect(await answer.text()).not.toContain('<script>alert');
+    }
+    expect((await fetch(`${server.url}/docs/search`, { method: 'POST' })).status).toBe(404);
   });
 
   it('holds an OpenAPI 3.1 document of the routes', async () => {

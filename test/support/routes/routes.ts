@@ -28,7 +28,6 @@ export interface Route {
   readonly takesBody: boolean;
   /** Whether it takes a browser's form instead. */
   readonly takesForm: boolean;
-  readonly tag: string;
   /** The documented members of its body. */
   readonly members: Readonly<Record<string, MemberSchema>>;
   readonly query: Readonly<Record<string, MemberSchema>>;
@@ -37,7 +36,6 @@ export interface Route {
 
 interface Operation {
   readonly 'x-access': string;
-  readonly tags: readonly string[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: MemberSchema }>> };
   readonly parameters?: readonly { readonly in: string; readonly name: string; readonly schema: MemberSchema }[];
 }
@@ -59,7 +57,6 @@ export async function routesOf(server: TestServer): Promise<Route[]> {
       access: operation['x-access'],
       takesBody: operation.requestBody?.content['application/json'] !== undefined,
       takesForm: operation.requestBody?.content[FORM_TYPE] !== undefined,
-      tag: operation.tags[0]!,
       members: membersOf(operation, schemas),
       query: parametersIn('query', operation),
       parameters: Object.keys(parametersIn('path', operation)),
@@ -131,7 +128,8 @@ export function pathOf(route: Route, ids: Readonly<Record<string, string>> = {})
 }
 
 /** Pages and forms of browsers, and what the identity provider calls: others put into these what they like. */
-export const isForBrowsers = ({ tag }: Route): boolean => tag === 'Pages and forms';
+export const isForBrowsers = ({ takesForm, template }: Route): boolean =>
+  takesForm || /^\/(?:$|account$|sign-in\b|invitations\b)|\/auth\/(?:login|callback)$/.test(template);
 
 export const isPublic = (route: Route): boolean => route.access === 'public';
 

@@ -16,7 +16,7 @@ import { GrantListReply, WrittenGrantReply } from './grants.presenter.js';
 import { type GrantFilter, GrantsQuery } from './grants.query.js';
 
 const DEFAULT_LIMIT = 500;
-const TERMS_CODES = ['INVALID_CONDITION', 'TIMEOUT_ACTION_NOT_ALLOWED'] as const;
+const TERMS_CODES = ['INVALID_CONDITION', 'TIMEOUT_ACTION_NOT_ALLOWED', 'TARGET_NOT_ELIGIBLE'] as const;
 const GRANT_CODES = [...TERMS_CODES, 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED'] as const;
 
 @ApiTags('Capabilities and grants')

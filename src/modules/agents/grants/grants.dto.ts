@@ -3,7 +3,7 @@ import {
   LIMIT_MAX, LIMIT_MODES, LIMIT_PERIODS, LIMITS_MAX, type LimitMode, type LimitPeriod,
 } from '../../../domain/gate/limits.js';
 import {
-  GRANT_WORDS, HITL_MODES, TIMEOUT_ACTIONS, type GrantWord, type HitlMode, type TimeoutAction,
+  GRANT_WORDS, HITL_MODES, MODES_MEAN, TIMEOUT_ACTIONS, WORDS_MEAN, type GrantWord, type HitlMode, type TimeoutAction,
 } from '../../../domain/gate/vocabulary.js';
 import { APPROVALS_MAX, APPROVALS_MIN, GROUP_ROLES, GROUPS_MAX, type GroupRole } from '../../../domain/hitl/quorum.js';
 import { REMINDERS_MAX } from '../../../domain/hitl/reminders.js';
@@ -21,7 +21,7 @@ export class ConditionDto {
   })
   when!: string;
 
-  @OneOf(HITL_MODES, { named: HITL_MODE, doc: 'The mode that then holds, if it is stricter than the grant\'s.' })
+  @OneOf(HITL_MODES, { named: HITL_MODE, meaning: MODES_MEAN, doc: 'The mode that then holds, if it is stricter than the grant\'s.' })
   hitlMode!: HitlMode;
 
   @Text({ max: 500, optional: true, doc: 'Shown to the reviewer.' })
@@ -75,9 +75,10 @@ export class ReminderDto {
 /** The terms of a grant. Of a grant that is there, what is left out stays, and null returns to the default. */
 export class GrantSettingsDto {
   @OneOf(GRANT_WORDS, {
-    named: GRANT_WORD, optional: true, doc: 'Default: the mode of the catalogue at that moment.', example: 'propose',
+    named: GRANT_WORD, optional: true, clearable: true, meaning: WORDS_MEAN, doc: 'Default: the mode of the catalogue at that moment.',
+    example: 'propose',
   })
-  hitlMode?: GrantWord;
+  hitlMode?: GrantWord | null;
 
   @Integer({ min: 1, max: LONGEST_WINDOW, optional: true, clearable: true, doc: 'Seconds to decide. Default 1800.' })
   hitlTimeoutSeconds?: number | null;
@@ -102,7 +103,10 @@ export class GrantSettingsDto {
   })
   limits?: LimitDto[] | null;
 
-  @Nested(() => QuorumDto, { optional: true, clearable: true, doc: 'Several people have to approve. Default: one is enough.' })
+  @Nested(() => QuorumDto, {
+    optional: true, clearable: true,
+    doc: 'Several people have to approve. Default: one is enough. 422 where there are not the people to bring it together.',
+  })
   quorum?: QuorumDto | null;
 
   @NestedList(() => ReminderDto, {

@@ -52,7 +52,8 @@ export class AgentKeysController {
   @Delete(':id/keys/:keyId')
   @ApiOperation({
     summary: "Delete an agent's key",
-    description: 'The key, and every token that it was exchanged for, end at once, on every replica.',
+    description: 'The key, and every token that it was exchanged for, end at once, on every replica. What its agent asked people for ' +
+      'before stays open and runs once it is approved, as behind a token that ended: cancel such requests, or deactivate the agent.',
   })
   @Access('agents.issue-token')
   @Replies(204, null)

@@ -77,7 +77,7 @@ export class AdmissionService {
     try {
       return await this.batches.submit(item);
     } catch (error) {
-      if (error instanceof Problem && error.code === 'UNAUTHENTICATED') await this.callers.refuse(reasonOf(error));
+      if (error instanceof Problem && error.code === 'UNAUTHENTICATED') await this.callers.refuse(item.principal, reasonOf(error));
       throw error;
     }
   }

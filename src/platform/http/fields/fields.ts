@@ -83,12 +83,15 @@ export function Flag(options: FieldOptions): PropertyDecorator {
   );
 }
 
-/** One of a few words. `named`: where the document explains them. */
-export function OneOf(values: readonly string[], options: FieldOptions & { named?: NamedSchema }): PropertyDecorator {
+/** One of a few words. `meaning` says in a refusal what they stand for; `named`: where the document explains them. */
+export function OneOf(
+  values: readonly string[], options: FieldOptions & { readonly meaning?: string; readonly named?: NamedSchema },
+): PropertyDecorator {
+  const { meaning } = options;
   return field(
     options,
     {
-      expected: `one of: ${values.join(', ')}`,
+      expected: `one of: ${values.join(', ')}${meaning === undefined ? '' : ` (${meaning})`}`,
       accepts: (value) => typeof value === 'string' && values.includes(value),
       fromText: (text) => text,
     },
