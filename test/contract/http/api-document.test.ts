@@ -61,7 +61,7 @@ describe('operations', () => {
     const known = Object.keys(document.components.securitySchemes);
     expect(known).toEqual(['bearer', 'rootKey', 'session']);
     const schemesOf = (id: string) => operations.find(({ operationId }) => operationId === id)?.security.flatMap((one) => Object.keys(one));
-    expect(schemesOf('executions.execute')).toEqual(['bearer', 'rootKey']);
+    expect(schemesOf('executions.report')).toEqual(['bearer', 'rootKey']);
     expect(schemesOf('hitl.approve')).toEqual(['bearer', 'rootKey', 'session']);
     expect(schemesOf('users.me')).toEqual(['bearer', 'session']);
     expect(schemesOf('health.check')).toEqual([]);

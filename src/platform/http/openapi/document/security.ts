@@ -5,7 +5,9 @@ export const SECURITY_SCHEMES = {
   bearer: {
     type: 'http',
     scheme: 'bearer',
-    description: 'The root key, a token or key of an agent, a personal key, a token of the identity provider, or the internal key.',
+    description:
+      'The root key, a token or key of an agent, a personal key, a token of the identity provider, or the internal key. One scheme is ' +
+      'enough: what is sent by several must name one caller, else it is 401.',
   },
   rootKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The root key only.' },
   session: {
