@@ -45,6 +45,12 @@ export interface CredentialSource {
    * @throws Problem AGENT_INACTIVE where the state asks for another answer than 401
    */
   stillHolds(principal: Principal, run: RunStatement): Promise<string | undefined>;
+  /**
+   * Of a credential that is good once: uses it up. Called by the unit of work that it was shown for, which commits both or neither.
+   *
+   * @returns false where it was used up already
+   */
+  spend?(principal: Principal, run: RunStatement): Promise<boolean>;
 }
 
 export class CredentialSources {
