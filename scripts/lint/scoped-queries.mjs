@@ -15,6 +15,8 @@ export const WITHOUT_SCOPE = {
   'LimitRoomQuery.ofGrants': 'uses of grants that a scoped list has just given',
   'LimitRoomQuery.statesOf': 'uses of a grant that a decision has just named',
   'UnknownCommits.settle': 'looks up what this process itself had sent',
+  'ChannelStore.of': 'channels of organizations that a scope, or rows of what is delivered to them, have given',
+  'ChannelStore.countUnreadable': 'counts for readiness, and names nobody',
   'ExecutionStore.abandoned': 'recovery works for every organization',
   'RootKeyStore.isSetUp': 'the root key belongs to the installation; asked by the command line alone',
   'RootKeyStore.passOldKey': 'the root key reaches every organization, so its end is awaited in each',

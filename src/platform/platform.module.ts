@@ -33,7 +33,7 @@ export class PlatformModule {
         { provide: OutboundGuard, useFactory: () => new OutboundGuard({ production: config.production, allow: config.outboundAllow }) },
         CallGuard, Entitlements, Mailer, SealedBox, Smtp, SendMailHandler,
       ],
-      exports: [CONFIG, LOGGER, OutboundGuard, CallGuard, Entitlements, Mailer, SealedBox],
+      exports: [CONFIG, LOGGER, OutboundGuard, CallGuard, Entitlements, Mailer, SealedBox, Smtp],
     };
   }
 }

@@ -66,7 +66,15 @@ interface MessageBase {
 /** One event as a sender puts it into the form of its channel. */
 export type Message =
   | (MessageBase & { readonly about: 'request'; readonly request: ShownRequest; readonly links: DecisionLinks })
-  | (MessageBase & { readonly about: 'execution'; readonly execution: ShownExecution });
+  | (MessageBase & { readonly about: 'execution'; readonly execution: ShownExecution })
+  | TestMessage;
+
+/** What an administrator sends through a channel to see whether it arrives: about nothing that is there. */
+export interface TestMessage extends Omit<MessageBase, 'event'> {
+  readonly about: 'test';
+  readonly event: 'channel.test';
+  readonly organizationId: string;
+}
 
 /** Pages of this service on which a person decides. To open them decides nothing. */
 export interface DecisionLinks {

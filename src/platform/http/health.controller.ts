@@ -19,6 +19,8 @@ class ReadyReply {
   parkedEffects!: number;
   @ApiProperty({ type: 'integer', description: 'For how many seconds entries have stood that not every anchor knows; 0: there are none.' })
   unanchoredSeconds!: number;
+  @ApiProperty({ type: 'integer', description: 'Notification channels that are off, since this ENCRYPTION_KEY does not open their settings.' })
+  unreadableChannels!: number;
   @ApiProperty({ required: false, description: 'What is not as it should be with the anchors, though calls are served.' })
   anchorWarning?: string;
   @ApiProperty({ required: false, description: 'Why entries are kept for less time than the law asks.' }) retentionWarning?: string;
@@ -79,6 +81,6 @@ export class HealthController {
       throw new Problem('UNAVAILABLE', detail, { headers: { 'Retry-After': '5' } });
     }
     const [parkedEffects, facts] = await Promise.all([this.outbox.parked(), this.facts.look()]);
-    return { status: 'ready', clockSkewMs, parkedEffects, ...(facts as Pick<ReadyReply, 'unanchoredSeconds' | 'anchorWarning'>) };
+    return { status: 'ready', clockSkewMs, parkedEffects, ...(facts as Omit<ReadyReply, 'status' | 'clockSkewMs' | 'parkedEffects'>) };
   }
 }

@@ -5,7 +5,7 @@ import { LOGGER } from '../logging/token.js';
 import type { OutboxRow } from '../outbox/outbox-row.js';
 import { type EffectHandler, OutboxWorker } from '../outbox/outbox.worker.js';
 import { Mailer } from './mailer.js';
-import { MailRefused, Smtp } from './smtp.js';
+import { mailCodes, MailRefused, Smtp } from './smtp.js';
 
 /** Of the worker's eight slots: a slow mail server keeps approved actions waiting in none of the others. */
 const AT_ONCE = 2;
@@ -38,10 +38,10 @@ export class SendMailHandler implements EffectHandler, OnModuleInit {
     try {
       await this.smtp.send(mail, row.id);
     } catch (error) {
-      if (error instanceof MailRefused) return this.giveUp(row, reasonOf(error.cause));
-      if (Date.now() - row.createdAt.getTime() > GIVEN_UP_AFTER_MS) return this.giveUp(row, reasonOf(error));
+      if (error instanceof MailRefused) return this.giveUp(row, mailCodes(error.cause));
+      if (Date.now() - row.createdAt.getTime() > GIVEN_UP_AFTER_MS) return this.giveUp(row, mailCodes(error));
       // What a mail server says may name whom it was for.
-      throw new Problem('UNAVAILABLE', `The mail could not be sent: ${reasonOf(error)}.`);
+      throw new Problem('UNAVAILABLE', `The mail could not be sent: ${mailCodes(error)}.`);
     } finally {
       this.sending--;
     }
@@ -50,11 +50,4 @@ export class SendMailHandler implements EffectHandler, OnModuleInit {
   private giveUp({ id, organizationId, attempts }: OutboxRow, reason: string): void {
     this.logger.error({ id, organizationId, attempts, reason }, 'a mail was not sent, and is not tried again');
   }
-}
-
-/** Codes alone. */
-function reasonOf(error: unknown): string {
-  const { code, responseCode } = (error ?? {}) as { code?: unknown; responseCode?: unknown };
-  const codes = [code, responseCode].filter((one) => typeof one === 'string' || typeof one === 'number');
-  return codes.length === 0 ? 'no answer' : codes.join(' ');
 }

@@ -64,6 +64,8 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     (await execute(server, 'web.search', await agent())).expect(200).text('executionId'),
   hitl: async ({ server, agent }) =>
     (await execute(server, 'email.send', await agent())).expect(202).text('hitlRequestId'),
+  // The only one that is always set up.
+  channel: async () => 'in_app',
   tenants: async ({ server }) => (await aTenant(server, 'teams')).id,
   erasures: ({ server, organizationId }) => anErasure(server, organizationId),
   audit: ({ server, organizationId, person }) => anEntryAbout(server, organizationId, person.id),

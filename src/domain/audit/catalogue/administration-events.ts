@@ -109,7 +109,7 @@ export const ADMIN_EVENTS = {
   }),
   'admin.channel_configured': event('organization', 'A notification channel was set up, changed or removed; never its secrets.', {
     channel: plain<string>(),
-    /** Plain: a code (set, removed). */
+    /** Plain: a code (set, removed, off). `off`: its receiver does not want any more, so the service switched it off. */
     change: plain<string>(),
     settings: optional(value<JsonValue>()),
   }),

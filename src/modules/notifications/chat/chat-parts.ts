@@ -7,16 +7,13 @@ import { ChatDecisions } from './chat-decisions.service.js';
 import { ChatLinkPagesController } from './chat-link-pages.controller.js';
 import { ChatLinkPages } from './chat-link-pages.service.js';
 import { ChatLinks } from './chat-links.js';
-import { ChatPersonalData } from './personal-data.store.js';
 import { SlackAnswers } from './slack-answers.js';
 import { SlackCallbacksController } from './slack-callbacks.controller.js';
 import { SlackCallbacks } from './slack-callbacks.service.js';
 
 /** What is needed to decide from a chat: its calls, and whose account there is whose here. */
-export const CHAT_PARTS = {
-  controllers: [SlackCallbacksController, ChatAccountsController, ChatLinkPagesController],
-  providers: [
-    ChatAccountSource, ChatAccountStore, ChatAccountsQuery, ChatAccountsService, ChatDecisions, ChatLinkPages, ChatLinks, ChatPersonalData,
-    SlackAnswers, SlackCallbacks,
-  ],
-};
+export const CHAT_PROVIDERS = [
+  ChatAccountSource, ChatAccountStore, ChatAccountsQuery, ChatAccountsService, ChatDecisions, ChatLinkPages, ChatLinks,
+  SlackAnswers, SlackCallbacks,
+];
+export const CHAT_CONTROLLERS = [SlackCallbacksController, ChatAccountsController, ChatLinkPagesController];

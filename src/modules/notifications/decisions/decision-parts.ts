@@ -6,7 +6,5 @@ import { MailTokenSource } from './mail-token.source.js';
 import { MailTokenStore } from './mail-token.store.js';
 
 /** What the pages are made of on which people decide, and the links that lead to them. */
-export const DECISION_PARTS = {
-  controllers: [DecisionPagesController],
-  providers: [DecisionFactsQuery, DecisionLinksService, DecisionPages, MailTokenSource, MailTokenStore],
-};
+export const DECISION_PROVIDERS = [DecisionFactsQuery, DecisionLinksService, DecisionPages, MailTokenSource, MailTokenStore];
+export const DECISION_CONTROLLERS = [DecisionPagesController];

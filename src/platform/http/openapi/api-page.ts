@@ -1,4 +1,5 @@
-import { escapeHtml, inlineCode, page } from './docs-markup.js';
+import { escapeHtml } from '../../../domain/escape-html.js';
+import { inlineCode, page } from './docs-markup.js';
 import { GATE_PICTURE } from './gate-picture.js';
 
 const STEPS: readonly [title: string, command: string, remark: string][] = [
