@@ -1,4 +1,5 @@
-// Shared by the checks of signing in: calls past the pages, and the check of a page's requests and errors.
+// Shared by the checks of our pages: calls past them, pictures, and the check of a page's requests and errors.
+import { join } from 'node:path';
 
 /** A call by the root key, past the pages. */
 export async function asRoot({ url, key }, method, path, body) {
@@ -23,4 +24,15 @@ export function judgePage({ judge }, name, page, origins, refusals = /status of 
   judge(`${name}: asks nobody else`, abroad.length === 0, abroad.join(' '));
   const errors = page.errors().filter((text) => !refusals.test(text));
   judge(`${name}: nothing is wrong in the console`, errors.length === 0, errors.join('\n'));
+}
+
+/** Makes four pictures of a page, where pictures are wanted: narrow and wide, light and dark. */
+export function taker(folder) {
+  return async (page, name) => {
+    if (folder === undefined) return;
+    for (const [width, scheme] of [[390, 'light'], [390, 'dark'], [1280, 'light'], [1280, 'dark']]) {
+      await page.picture(join(folder, `${name}-${width}-${scheme}.png`), { width, scheme, height: 844, whole: true });
+    }
+    await page.send('Emulation.clearDeviceMetricsOverride');
+  };
 }

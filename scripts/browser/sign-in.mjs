@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { prepareOrExit } from '../prepare.mjs';
 import { byPasskey } from './by-passkey.mjs';
 import { byPassword } from './by-password.mjs';
+import { taker } from './sign-in-steps.mjs';
 import { throughProvider } from './through-provider.mjs';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -33,17 +34,6 @@ export async function signInInBrowser(chromium, judge, { pictures }) {
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
-}
-
-/** Makes four pictures of a page, where pictures are wanted: narrow and wide, light and dark. */
-function taker(folder) {
-  return async (page, name) => {
-    if (folder === undefined) return;
-    for (const [width, scheme] of [[390, 'light'], [390, 'dark'], [1280, 'light'], [1280, 'dark']]) {
-      await page.picture(join(folder, `${name}-${width}-${scheme}.png`), { width, scheme, height: 844, whole: true });
-    }
-    await page.send('Emulation.clearDeviceMetricsOverride');
-  };
 }
 
 /** The tests' identity provider, a process of its own. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/domain/json.js';
 import { newId } from '../../../src/domain/ids.js';
 import { anonymous, type Reply } from '../../support/http/actors.js';
 import { Browser } from '../../support/http/browser.js';
-import { aPerson, anOrganization, type BuiltPerson, closeAccount, type Role } from '../../support/builders/people.js';
+import { aChatAccount, aPerson, anOrganization, type BuiltPerson, closeAccount, type Role } from '../../support/builders/people.js';
 import { approveBy, aRequest, type AskedRequest, type AskedTerms, digestOf } from '../../support/builders/requests.js';
 import { requestOf } from '../../support/builders/gate.js';
 import { originOf } from '../../support/builders/tenants.js';
@@ -45,15 +45,8 @@ const asked = (terms: Partial<AskedTerms> = {}) => aRequest(server, { organizati
 const statusOf = async (id: string) => (await requestOf(server, id)).status;
 const valueOf = async (request: AskedRequest) => JSON.stringify({ request: request.id, digest: await digestOf(server, request) });
 
-/** Links past the page, and an hour ago. */
-async function linked({ id }: BuiltPerson, ageSeconds = 3_600): Promise<string> {
-  const account = newId('cha');
-  await server.sql(
-    `insert into chat_accounts (organization_id, id, user_id, chat, workspace, chat_user, created_at)
-     values ($1, $2, $3, 'slack', $4, $5, clock_timestamp() - make_interval(secs => $6))`,
-    [organizationId, account, id, slack.team, chatUser, ageSeconds]);
-  return account;
-}
+const linked = ({ id }: BuiltPerson, age?: number) =>
+  aChatAccount(server, { organizationId, userId: id, workspace: slack.team, chatUser, ...(age === undefined ? {} : { age }) });
 
 const send = (body: string, headers: Record<string, string> = slack.signed(body)): Promise<Reply> =>
   anonymous(server).post(CALLBACK, undefined, { raw: body, headers });

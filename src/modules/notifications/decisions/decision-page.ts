@@ -38,7 +38,7 @@ export function decisionPage(view: DecisionView): Markup {
 <p class="lead">${shownText(request.agentName)} asks to use <strong>${shownText(request.capability)}</strong>.</p>
 ${!open && endedCard(request, facts)}${factList(view)}</section>
 <section class="card">
-<h2>What would run</h2>
+<h2>${open ? 'What would run' : 'What was asked for'}</h2>
 ${shownJsonValue(shownJson(request.input))}${editOf(request, facts)}${contextOf(request)}<p class="hint">Digest, which binds a decision to
 exactly this</p>
 <p class="digest">${request.digest}</p>
@@ -54,11 +54,11 @@ export function isUndecided({ status, expiresAt }: RequestRow, now: number): boo
 
 export const nameOf = ({ names }: DecisionFacts, id: string): string => names.get(id) ?? id;
 
-function factList({ request, facts, now }: DecisionView): Markup {
+function factList({ request, facts, reader, now }: DecisionView): Markup {
   const { agentId, action, runs, createdAt, expiresAt, escalationLevel, escalatedTo, escalationReason, quorum, votes } = request;
   const risk = facts.riskLevel ?? 'unknown';
   const claimed = onBehalfOf(request.context === null ? undefined : (shownJson(request.context) as JsonObject));
-  const others = facts.asked.filter((id) => names(facts, id));
+  const others = facts.asked.filter((id) => id !== reader && facts.names.has(id));
   const strict = stricterOf(request.separationOfDuties, facts.separationNow) === 'strict';
   return html`<dl class="facts">
 <dt>Agent</dt><dd>${shownText(request.agentName)}<br><span class="meta">${agentId}</span></dd>
@@ -67,7 +67,7 @@ function factList({ request, facts, now }: DecisionView): Markup {
 ${action === null ? undefined : html`<dt>Action</dt><dd>${shownText(action)}</dd>
 `}${claimed !== undefined && html`<dt>Says it acts for</dt><dd>${shownText(claimed)}</dd>
 `}<dt>Who acts</dt><dd>${runs === 'service' ? 'This service, once it is approved' : 'The agent itself, once it is approved'}</dd>
-<dt>Asked</dt><dd>${momentOf(createdAt)}</dd>
+<dt>When</dt><dd>${momentOf(createdAt)}</dd>
 ${isUndecided(request, now) && html`<dt>Time left</dt><dd>${durationOf((expiresAt.getTime() - now) / 1_000)}, until ${momentOf(expiresAt)}</dd>
 `}${escalationLevel > 0 && html`<dt>Level</dt><dd>${escalationLevel === HIGHEST_LEVEL ? 'administrators' : "leads of the agent's team"}</dd>
 `}${escalationReason === null ? undefined : html`<dt>Escalated</dt><dd>${shownText(escalationReason)}</dd>
@@ -75,13 +75,11 @@ ${isUndecided(request, now) && html`<dt>Time left</dt><dd>${durationOf((expiresA
 `}${quorum === null ? undefined : html`<dt>Approvals</dt><dd>${votes?.length ?? 0} of ${quorum.approvals}</dd>
 `}${votes?.map(({ voter, at, note }) => html`<dt>Approved by</dt><dd>${shownText(nameOf(facts, voter))},
 ${momentOf(new Date(at))}${note === null ? undefined : shownLines(note)}</dd>
-`) ?? []}${others.length > 0 && html`<dt>Asked were</dt><dd>${others.map((id, at) => html`${at > 0 && ', '}${shownText(nameOf(facts, id))}`)}</dd>
+`) ?? []}${others.length > 0 && html`<dt>Also asked</dt><dd>${others.map((id, at) => html`${at > 0 && ', '}${shownText(nameOf(facts, id))}`)}</dd>
 `}${strict && html`<dt>Separation</dt><dd>strict: nobody who stands behind the agent approves</dd>
 `}</dl>
 `;
 }
-
-const names = (facts: DecisionFacts, id: string): boolean => facts.names.has(id);
 
 function editOf({ editedBy, editedAt, requestedInput, editDiff }: RequestRow, facts: DecisionFacts): Markup | undefined {
   if (editedAt === null) return undefined;

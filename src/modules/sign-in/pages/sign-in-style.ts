@@ -90,6 +90,8 @@ details .field { margin: .3rem 0 0; }
 .more { margin-top: 1rem; }
 textarea { display: block; width: 100%; padding: .6rem .8rem; border: 1px solid var(--edge); border-radius: 10px; background: var(--panel);
   color: var(--ink); font: inherit; resize: vertical; }
+.card > h2 + form { margin-top: .7rem; }
+details form .field { margin-bottom: 1rem; }
 .payload { margin: .5rem 0 1rem; padding: .8rem .9rem; border: 1px solid var(--line); border-radius: 10px; background: var(--veil);
   font: .88rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
 .digest { margin: 0; font: .8rem/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
@@ -107,7 +109,7 @@ details[open] > summary { margin-bottom: .5rem; }
   .card { padding: 2rem; }
   .wide .card { padding: 1.5rem 1.75rem; }
   .wide .button:not(.small) { width: auto; min-width: 12rem; }
-  .wide .field { max-width: 24rem; }
+  .wide .field:not(:has(textarea)) { max-width: 24rem; }
 }
 @media (prefers-reduced-motion: no-preference) {
   .button, .choice, input, textarea { transition: background-color .12s, border-color .12s; }
