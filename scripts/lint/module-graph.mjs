@@ -12,7 +12,7 @@ export const MODULE_GRAPH = {
   authority: ['organizations', 'sign-in', 'teams', 'capabilities', 'agents', 'executions'],
   hitl: ['authority', 'executions', 'agents', 'teams'],
   gate: ['hitl', 'authority', 'executions'],
-  lifecycle: ['hitl', 'agents', 'organizations', 'sign-in'],
+  lifecycle: ['hitl', 'agents', 'organizations', 'sign-in', 'notifications'],
   audit: ['organizations'],
   privacy: ['audit', 'organizations'],
   node: ['gate'],

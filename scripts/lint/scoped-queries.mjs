@@ -32,6 +32,10 @@ export const WITHOUT_SCOPE = {
   'RetentionRunStore.read': 'a retention run works for every organization, one after another',
   'EndedExecutionsStore.onModuleInit': 'makes itself known to the platform, and reads nothing',
   'EndedRequestsStore.onModuleInit': 'makes itself known to the platform, and reads nothing',
+  'DeliveryStore.dueTargets': 'the worker delivers for every organization',
+  'DeliveryStore.claim': 'the worker delivers for every organization',
+  'DeliveryStore.settle': 'ends what the worker has claimed',
+  'MessagesQuery.of': 'what deliveries that the worker has claimed are about',
   'VerificationRateLimitStore.take': 'keyed by the credential itself',
   'VerificationRateLimitStore.giveBack': 'keyed by the credential itself',
 };

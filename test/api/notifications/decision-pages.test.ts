@@ -39,7 +39,7 @@ describe('the page', () => {
       expect(page.text).not.toMatch(/<script|<style| style=| on[a-z]+=|https?:|[\u202e\u200b]/);
       const words = wordsOf(page);
       for (const shown of ['⟦U+202E⟧gnp.exe', '<script>alert(1)</script>', 'a⟦U+200B⟧b', 'x'.repeat(20_000), 'the end', 'email.send',
-        agent.id, 'boss@example.org', await digestOf(server, { id }), 'Ada Admin', 'Harbour', 'limited', '29 minutes', 'The agent itself']) {
+        agent.id, 'boss@example.org', await digestOf(server, { id }), 'Ada Admin', 'Harbour', 'limited', 'Also asked Olga Owner', '29 minutes', 'The agent itself']) {
         expect(words).toContain(shown);
       }
       expect(formsOf(page)).toHaveLength(1);

@@ -7,6 +7,7 @@ import type { ItemOutcome } from '../../../platform/database/batching/batcher.js
 import { assertSameBody } from '../../../platform/database/transaction/idempotency.js';
 import { clockSkewProblem } from '../../../platform/database/transaction/clock-skew.js';
 import { Statements } from '../../../platform/database/statements/statements.js';
+import { OutboxSignal } from '../../../platform/outbox/outbox-signal.js';
 import { isConnectionError, isPassing } from '../../../platform/http/reply/failure.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import { DEAD_KEY, whyCredentialDied } from '../../agents/tokens/credential-life.js';
@@ -45,6 +46,7 @@ export class AdmissionBatch {
     private readonly facts: FactsQuery,
     private readonly unknownCommits: UnknownCommits,
     private readonly freshness: AnchorFreshness,
+    private readonly outbox: OutboxSignal,
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
 
@@ -126,6 +128,8 @@ export class AdmissionBatch {
       outcomes[index] = outcomeOf(results[n]!, plan);
       if (results[n] !== 'ok') this.recent.forget(item);
     });
+    const effects = planned.flatMap(({ plan }, n) => (results[n] === 'ok' ? plan.effects.map(({ kind }) => kind) : []));
+    if (effects.length > 0) this.outbox.notify(new Set(effects));
   }
 
   /**

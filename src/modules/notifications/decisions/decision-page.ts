@@ -58,7 +58,7 @@ function factList({ request, facts, reader, now }: DecisionView): Markup {
   const { agentId, action, runs, createdAt, expiresAt, escalationLevel, escalatedTo, escalationReason, quorum, votes } = request;
   const risk = facts.riskLevel ?? 'unknown';
   const claimed = onBehalfOf(request.context === null ? undefined : (shownJson(request.context) as JsonObject));
-  const others = facts.asked.filter((id) => id !== reader && facts.names.has(id));
+  const others = facts.asked.filter((id) => id !== reader);
   const strict = stricterOf(request.separationOfDuties, facts.separationNow) === 'strict';
   return html`<dl class="facts">
 <dt>Agent</dt><dd>${shownText(request.agentName)}<br><span class="meta">${agentId}</span></dd>
