@@ -6,7 +6,7 @@ import { approveBy, aRequest, type AskedTerms, digestOf } from '../../support/bu
 import { requestOf } from '../../support/builders/gate.js';
 import { originOf } from '../../support/builders/tenants.js';
 import { auditOf } from '../../support/log/entries.js';
-import { decideOn, formsOf, pageOf, signedIn, wordsOf } from '../../support/notifications/decision-visits.js';
+import { decideOn, formsOf, pageOf, signedIn, viaOf, wordsOf } from '../../support/notifications/decision-visits.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
 let server: TestServer;
@@ -33,13 +33,17 @@ describe('the page', () => {
     const browser = await signedIn(server, admin);
     for (const side of ['approve', 'reject'] as const) {
       const page = await browser.visit(pageOf(server, id, side));
-      expect([page.status, page.headers.get('referrer-policy'), page.headers.get('cache-control')]).toEqual([200, 'same-origin', 'no-store']);
+      const policies = [page.headers.get('referrer-policy'), page.headers.get('cache-control')];
+      expect([page.status, ...policies]).toEqual([200, 'same-origin', 'no-store']);
       expect(page.headers.get('content-security-policy')).toBe(
         "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'");
       expect(page.text).not.toMatch(/<script|<style| style=| on[a-z]+=|https?:|[\u202e\u200b]/);
       const words = wordsOf(page);
-      for (const shown of ['⟦U+202E⟧gnp.exe', '<script>alert(1)</script>', 'a⟦U+200B⟧b', 'x'.repeat(20_000), 'the end', 'email.send',
-        agent.id, 'boss@example.org', await digestOf(server, { id }), 'Ada Admin', 'Harbour', 'limited', 'Also asked Olga Owner', '29 minutes', 'The agent itself']) {
+      for (const shown of [
+        '⟦U+202E⟧gnp.exe', '<script>alert(1)</script>', 'a⟦U+200B⟧b', 'x'.repeat(20_000), 'the end', 'email.send', agent.id,
+        'boss@example.org', await digestOf(server, { id }), 'Ada Admin', 'Harbour', 'limited', 'Also asked Olga Owner', '29 minutes',
+        'The agent itself',
+      ]) {
         expect(words).toContain(shown);
       }
       expect(formsOf(page)).toHaveLength(1);
@@ -86,8 +90,7 @@ describe('the form', () => {
     expect(await requestOf(server, id)).toMatchObject({ status, decided_by: admin.id, decision: { note: 'first\nsecond', by: 'human' } });
     const entry = (await auditOf(server, agent.id)).find(({ event }) => event === `hitl.${status}`);
     expect(entry).toMatchObject({ actorId: admin.id });
-    const [stored] = await server.sql<{ via: string }>(`select payload::json -> 'origin' ->> 'via' as via from audit_entries where id = $1`, [entry!.id]);
-    expect(stored!.via).toBe('page');
+    expect(await viaOf(server, entry!.id)).toBe('page');
   });
 
   test('decides nothing as it stands, without a token, with that of another session, or from another site', async () => {
@@ -108,7 +111,8 @@ describe('the form', () => {
       const { status } = await browser.visit(`${originOf(server)}${action}`, { form: { ...fields, ...change }, headers });
       expect([change, status]).toEqual([change, wanted]);
     }
-    const gone = await new Browser().visit(`${originOf(server)}${action}`, { form: { ...fields, decision: 'approve' }, headers: { origin: originOf(server) } });
+    const origin = originOf(server);
+    const gone = await new Browser().visit(`${origin}${action}`, { form: { ...fields, decision: 'approve' }, headers: { origin } });
     expect(gone.status).toBe(403);
     (await anonymous(server).post(action, { decision: 'approve' })).expect(403);
     expect(await statusOf(id)).toBe('pending');

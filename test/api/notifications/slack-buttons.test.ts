@@ -8,7 +8,7 @@ import { approveBy, aRequest, type AskedRequest, type AskedTerms, digestOf } fro
 import { requestOf } from '../../support/builders/gate.js';
 import { originOf } from '../../support/builders/tenants.js';
 import { auditOf } from '../../support/log/entries.js';
-import { formsOf, signedIn, wordsOf } from '../../support/notifications/decision-visits.js';
+import { formsOf, signedIn, viaOf, wordsOf } from '../../support/notifications/decision-visits.js';
 import { signedBySlack, type SlackWorkspace, startSlack } from '../../support/notifications/slack.js';
 import { eventually } from '../../support/running/eventually.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
@@ -65,7 +65,7 @@ async function said(from: number): Promise<JsonObject> {
   expect(answer).toMatchObject({ response_type: 'ephemeral', replace_original: false });
   return answer;
 }
-const textOf = (answer: JsonObject): string => String(answer['text']);
+const textOf = (answer: JsonObject): string => answer['text'] as string;
 
 describe('a button', () => {
   test.each(['approve', 'reject'] as const)('decides as the person to whom the Slack account is linked: %s', async (actionId) => {
@@ -79,9 +79,7 @@ describe('a button', () => {
     expect(await requestOf(server, request.id)).toMatchObject({ status, decided_by: admin.id });
     expect(textOf(await said(before))).toMatch(actionId === 'approve' ? /approval counts/ : /rejected/);
     const entry = (await auditOf(server, request.agent.id)).find(({ event }) => event === `hitl.${status}`)!;
-    const [{ via }] = (await server.sql<{ via: string }>(
-      `select payload::json -> 'origin' ->> 'via' as via from audit_entries where id = $1`, [entry.id])) as [{ via: string }];
-    expect([entry.actorId, via]).toEqual([admin.id, 'chat']);
+    expect([entry.actorId, await viaOf(server, entry.id)]).toEqual([admin.id, 'chat']);
   });
 
   test('is obeyed once: the same call again is 409', async () => {
@@ -211,7 +209,8 @@ describe('linking', () => {
     const address = await linkOffered(request);
     expect(await statusOf(request.id)).toBe('pending');
     const stranger = await new Browser().visit(address, { follow: 0 });
-    expect([stranger.status, stranger.headers.get('location')]).toEqual([303, expect.stringMatching(/^\/sign-in\?returnTo=%2Fchat-accounts/)]);
+    expect(stranger.status).toBe(303);
+    expect(stranger.headers.get('location')).toMatch(/^\/sign-in\?returnTo=%2Fchat-accounts/);
     const browser = await signedIn(server, admin);
     const shown = await browser.visit(address);
     expect(wordsOf(shown)).toMatch(new RegExp(`somebody ${chatUser}.*stand-in ${slack.team}.*The admin , Harbour`));
@@ -240,7 +239,8 @@ describe('linking', () => {
     const text = new URL(address).searchParams.get('link')!;
     const browser = await signedIn(server, admin);
     const form = formsOf(await browser.visit(address))[0]!;
-    const post = (fields: Record<string, string>) => browser.visit(`${originOf(server)}/chat-accounts/link`, { form: { ...form.fields, ...fields } });
+    const post = (fields: Record<string, string>) =>
+      browser.visit(`${originOf(server)}/chat-accounts/link`, { form: { ...form.fields, ...fields } });
     expect((await post({ formToken: '' })).status).toBe(403);
     expect((await post({ link: `${text.slice(0, -4)}AAAA` })).status).toBe(400);
     expect((await post({ link: '' })).status).toBe(400);

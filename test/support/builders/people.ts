@@ -169,7 +169,8 @@ export async function aPasskey(
 export async function aChatAccount(
   server: TestServer,
   { organizationId, userId, workspace = 'T0TEST', chatUser, age = 3_600 }: {
-    readonly organizationId: string; readonly userId: string; readonly workspace?: string; readonly chatUser?: string; readonly age?: number;
+    readonly organizationId: string; readonly userId: string; readonly workspace?: string; readonly chatUser?: string;
+    readonly age?: number;
   },
 ): Promise<string> {
   const id = newId('cha');

@@ -22,7 +22,9 @@ export function formsOf({ text }: Pick<Page, 'text'>): ShownForm[] {
       const isChoice = /\stype="radio"/.test(tag);
       if (!isChoice || /\schecked/.test(tag)) fields[attribute(tag, 'name')] = attribute(tag, 'value');
     }
-    for (const [, tag, value] of inside!.matchAll(/<textarea([^>]*)>(.*?)<\/textarea>/gs)) fields[attribute(tag!, 'name')] = decoded(value!);
+    for (const [, tag, value] of inside!.matchAll(/<textarea([^>]*)>(.*?)<\/textarea>/gs)) {
+      fields[attribute(tag!, 'name')] = decoded(value!);
+    }
     return { action: attribute(open!, 'action'), fields };
   });
 }
@@ -49,6 +51,13 @@ export async function decideOn(
   const form = formsOf(shown).at(which === 'first' ? 0 : -1);
   if (form === undefined) throw new Error(`${address} shows no form (${shown.status}):\n${wordsOf(shown).slice(0, 2_000)}`);
   return browser.visit(form.action, { form: { ...form.fields, ...fields } });
+}
+
+/** Through which door an entry came. */
+export async function viaOf(server: TestServer, entryId: string): Promise<string> {
+  const [row] = await server.sql<{ via: string }>(
+    `select payload::json -> 'origin' ->> 'via' as via from audit_entries where id = $1`, [entryId]);
+  return row!.via;
 }
 
 export interface MailLinker {

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { asRoot } from '../http/actors.js';
 import { goodBody } from './bad-bodies.js';
 import { anAgent, anAgentKey, type BuiltAgent } from '../builders/agents.js';
-import { aChatAccount, anErasure, anInvitation, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson } from '../builders/people.js';
+import {
+  aChatAccount, anErasure, anInvitation, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson,
+} from '../builders/people.js';
 import { namedIn, pathOf, type Route } from './routes.js';
 import type { TestServer } from '../servers/server.js';
 import { asSession, aTenant } from '../builders/tenants.js';

@@ -25,8 +25,7 @@ export class ChatAccountsService {
   ) {}
 
   list(caller: Caller): Promise<ChatAccountRow[]> {
-    const { organizationId, userId } = personOf(caller);
-    return this.query.of(organizationId, userId);
+    return this.query.of(caller.scope, personOf(caller).userId);
   }
 
   /** @throws Problem CONFLICT for a link that was used, a chat account that is linked already, or too many of them */

@@ -26,7 +26,9 @@ export class ChatLinkPagesController {
   }
 
   @Post('link')
-  @ApiOperation({ summary: 'Link a chat account, by form', description: "The page's own form: `link`, `formToken`. Each link is good once." })
+  @ApiOperation({
+    summary: 'Link a chat account, by form', description: "The page's own form: `link`, `formToken`. Each link is good once.",
+  })
   @Access('chat-accounts.manage-self')
   @PageRoute()
   @FormRoute()

@@ -15,8 +15,9 @@ export class SlackCallbacksController {
   @ApiOperation({
     summary: "Slack's buttons",
     description: 'For Slack, as the Interactivity Request URL of its app: a form with `payload`, signed (`X-Slack-Signature`, '
-      + '`X-Slack-Request-Timestamp`) by the signing secret of the organization that the request belongs to. Each signature is good once, '
-      + 'for five minutes. The person must have linked their Slack account, and decides under every rule; what came of it is told in Slack.',
+      + '`X-Slack-Request-Timestamp`) by the signing secret of the organization that the request belongs to. Each signature is good '
+      + 'once, for five minutes. The person must have linked their Slack account, and decides under every rule; what came of it is '
+      + 'told in Slack.',
   })
   @Access('public')
   @FormRoute()

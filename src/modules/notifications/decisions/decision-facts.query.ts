@@ -52,9 +52,9 @@ export class DecisionFactsQuery {
     const asked = await this.askedAbout(request, row);
     const people = [reader, row.ownerId, decidedBy, editedBy, escalatedTo, ...asked, ...(votes ?? []).map(({ voter }) => voter)];
     const ids = [...new Set(people)].filter((one) => one?.startsWith('usr_'));
-    const names = (await this.pool.run(NAMES, [ids])).flatMap(({ id: user, name }): [string, string][] =>
-      name === null ? [] : [[String(user), String(name)]]);
-    return { ...row, asked, names: new Map(names) };
+    const named = (await this.pool.run(NAMES, [ids])) as unknown as readonly { readonly id: string; readonly name: string | null }[];
+    const names = new Map(named.flatMap(({ id, name }): [string, string][] => (name === null ? [] : [[id, name]])));
+    return { ...row, asked, names };
   }
 
   private async askedAbout(request: RequestRow, row: Row): Promise<readonly string[]> {

@@ -37,7 +37,8 @@ ${hiddenFields(request, form)}${mailToken === undefined ? undefined : choices(or
 </div>
 <div class="actions">
 ${mailToken === undefined
-    ? order.map((word, at) => html`<button class="button${at > 0 && ' plain'}" type="submit" name="decision" value="${word}">${WORDS[word]}</button>
+    ? order.map((word, at) => html`<button class="button${at > 0 && ' plain'}" type="submit" name="decision"
+value="${word}">${WORDS[word]}</button>
 `) : html`<button class="button" type="submit">Decide</button>
 `}</div>
 </form>
@@ -52,7 +53,8 @@ ${mailToken !== undefined && html`<input type="hidden" name="token" value="${mai
 
 const choices = (order: readonly DecisionWord[]): Markup => html`<fieldset class="choices">
 <legend>Choose one</legend>
-${order.map((word) => html`<label class="choice"><input type="radio" name="decision" value="${word}" required>${WORDS[word]}: ${MEANS[word]}</label>
+${order.map((word) => html`<label class="choice"><input type="radio" name="decision" value="${word}"
+required>${WORDS[word]}: ${MEANS[word]}</label>
 `)}</fieldset>
 `;
 

@@ -68,14 +68,16 @@ ${action === null ? undefined : html`<dt>Action</dt><dd>${shownText(action)}</dd
 `}${claimed !== undefined && html`<dt>Says it acts for</dt><dd>${shownText(claimed)}</dd>
 `}<dt>Who acts</dt><dd>${runs === 'service' ? 'This service, once it is approved' : 'The agent itself, once it is approved'}</dd>
 <dt>When</dt><dd>${momentOf(createdAt)}</dd>
-${isUndecided(request, now) && html`<dt>Time left</dt><dd>${durationOf((expiresAt.getTime() - now) / 1_000)}, until ${momentOf(expiresAt)}</dd>
+${isUndecided(request, now) && html`<dt>Time left</dt>
+<dd>${durationOf((expiresAt.getTime() - now) / 1_000)}, until ${momentOf(expiresAt)}</dd>
 `}${escalationLevel > 0 && html`<dt>Level</dt><dd>${escalationLevel === HIGHEST_LEVEL ? 'administrators' : "leads of the agent's team"}</dd>
 `}${escalationReason === null ? undefined : html`<dt>Escalated</dt><dd>${shownText(escalationReason)}</dd>
 `}${escalatedTo === null ? undefined : html`<dt>To</dt><dd>${shownText(nameOf(facts, escalatedTo))}</dd>
 `}${quorum === null ? undefined : html`<dt>Approvals</dt><dd>${votes?.length ?? 0} of ${quorum.approvals}</dd>
 `}${votes?.map(({ voter, at, note }) => html`<dt>Approved by</dt><dd>${shownText(nameOf(facts, voter))},
 ${momentOf(new Date(at))}${note === null ? undefined : shownLines(note)}</dd>
-`) ?? []}${others.length > 0 && html`<dt>Also asked</dt><dd>${others.map((id, at) => html`${at > 0 && ', '}${shownText(nameOf(facts, id))}`)}</dd>
+`) ?? []}${others.length > 0 && html`<dt>Also asked</dt>
+<dd>${others.map((id, at) => html`${at > 0 && ', '}${shownText(nameOf(facts, id))}`)}</dd>
 `}${strict && html`<dt>Separation</dt><dd>strict: nobody who stands behind the agent approves</dd>
 `}</dl>
 `;

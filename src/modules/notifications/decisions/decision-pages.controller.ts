@@ -1,4 +1,4 @@
-import { applyDecorators, Controller, Get, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Access } from '../../../platform/auth/access/access.decorator.js';
@@ -13,16 +13,11 @@ const SHOWN = {
     + 'sign-in page (303), but by a link of a mail (`token`) that decides.',
 };
 
-/** What a decision's form answers: a page, that says what stands now. */
-const decides = (side: string): MethodDecorator => applyDecorators(
-  ApiOperation({
-    summary: `Decide by form (${side} page)`,
-    description: "The page's own form: `decision` (`approve`, `reject`), `note`, `digest` of what was shown, `formToken`; `breakGlass`, "
-      + '`token` of a mail. Answers with the page that says what stands now. A form that chooses nothing is 400 and spends nothing.',
-  }),
-  Replies(200, null), Replies(303, null), Replies(400, null), Replies(403, null), Replies(409, null), Replies(422, null),
-  Replies(503, null),
-);
+const DECIDES = {
+  summary: 'Decide by form',
+  description: "The page's own form: `decision` (`approve`, `reject`), `note`, `digest` of what was shown, `formToken`; `breakGlass`, "
+    + '`token` of a mail. Answers with the page that says what stands now. A form that chooses nothing is 400 and spends nothing.',
+};
 
 @ApiTags('Notifications')
 @Controller('hitl')
@@ -50,21 +45,35 @@ export class DecisionPagesController {
   }
 
   @Post(':id/approve')
+  @ApiOperation(DECIDES)
   @Access('public')
   @PageRoute()
   @FormRoute()
   @SameSiteRoute()
-  @decides('approve')
+  @Replies(200, null)
+  @Replies(303, null)
+  @Replies(400, null)
+  @Replies(403, null)
+  @Replies(409, null)
+  @Replies(422, null)
+  @Replies(503, null)
   decideOnApproval(@PathParam('id', 'hitl') id: string, @Req() request: Request, @Res({ passthrough: true }) response: Response) {
     return this.pages.decide(id, 'approve', request, response);
   }
 
   @Post(':id/reject')
+  @ApiOperation(DECIDES)
   @Access('public')
   @PageRoute()
   @FormRoute()
   @SameSiteRoute()
-  @decides('reject')
+  @Replies(200, null)
+  @Replies(303, null)
+  @Replies(400, null)
+  @Replies(403, null)
+  @Replies(409, null)
+  @Replies(422, null)
+  @Replies(503, null)
   decideOnRejection(@PathParam('id', 'hitl') id: string, @Req() request: Request, @Res({ passthrough: true }) response: Response) {
     return this.pages.decide(id, 'reject', request, response);
   }

@@ -28,7 +28,8 @@ function outcomeOf({ runs, executionStatus, executionReason, executionError, exe
   const words = OUTCOMES[executionStatus] ?? executionStatus;
   return html`<p><strong>${executionStatus === 'executed' && runs === 'caller' ? 'The agent may act now' : words}</strong>${
     executionReason === null ? undefined : html`: ${shownText(executionReason)}`}${
-    executionError === null ? undefined : html`: ${shownText(executionError.message)} <span class="meta">${executionError.code}</span>`}.</p>
+    executionError === null ? undefined
+      : html`: ${shownText(executionError.message)} <span class="meta">${executionError.code}</span>`}.</p>
 ${executionOutput === null ? undefined : html`<details>
 <summary>What came back</summary>
 ${shownJsonValue(shownJson(executionOutput))}</details>

@@ -7,7 +7,9 @@ test.each([
 ])('%d s are %s', (seconds, wanted) => expect(durationOf(seconds)).toBe(wanted));
 
 test('a value is shown whole, each of its texts by itself, with every character', () => {
-  const { text } = shownJsonValue({ 'a"b': ['<b>', '\u202egnp.exe', 'zero\u200bwidth', '\\"', 'two\nlines\u2028'], n: 1.5, none: null, empty: {} });
+  const { text } = shownJsonValue({
+    'a"b': ['<b>', '\u202egnp.exe', 'zero\u200bwidth', '\\"', 'two\nlines\u2028'], n: 1.5, none: null, empty: {},
+  });
   expect(text.replaceAll(/<\/?(?:pre|bdi)[^>]*>/g, '')).toBe(`{
   &quot;a\\&quot;b&quot;: [
     &quot;&lt;b&gt;&quot;,

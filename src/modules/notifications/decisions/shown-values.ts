@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../domain/json.js';
 import { oneLine, visible } from '../../../domain/notifications/plain-text.js';
-import { html, Markup } from '../../../platform/http/pages/markup.js';
+import { html, type Markup } from '../../../platform/http/pages/markup.js';
 
 const STRING = /"(?:[^"\\]|\\.)*"/g;
 const MINUTE = 60;
