@@ -8,6 +8,7 @@ import { approveBy, aRequest, type AskedRequest, type AskedTerms, digestOf } fro
 import { requestOf } from '../../support/builders/gate.js';
 import { originOf } from '../../support/builders/tenants.js';
 import { auditOf } from '../../support/log/entries.js';
+import { startReceiver } from '../../support/http/receiver.js';
 import { formsOf, signedIn, viaOf, wordsOf } from '../../support/notifications/decision-visits.js';
 import { signedBySlack, type SlackWorkspace, startSlack } from '../../support/notifications/slack.js';
 import { eventually } from '../../support/running/eventually.js';
@@ -163,7 +164,11 @@ describe('a button', () => {
     (await approveBy(colleague, edited, { editedInput: { to: 'b@example.org' } })).expect(200);
     (await send(body)).expect(200);
     expect(textOf(await said(before + 1))).toMatch(/it was edited/);
-    expect(await statusOf(edited.id)).toBe('pending');
+    const other = await asked();
+    const value = JSON.stringify({ request: other.id, digest: '0'.repeat(64) });
+    (await send(slack.pressed({ user: chatUser, value }))).expect(200);
+    expect(textOf(await said(before + 2))).toMatch(/not the action that you were shown/);
+    expect([await statusOf(edited.id), await statusOf(other.id)]).toEqual(['pending', 'pending']);
   });
 
   test('decides for nobody whose account is closed, or who is somebody of another workspace or organization', async () => {
@@ -180,15 +185,23 @@ describe('a button', () => {
 
   test('is answered at addresses of Slack alone', async () => {
     const request = await asked();
-    const body = slack.pressed({ user: chatUser, value: await valueOf(request) })
-      .replace(encodeURIComponent(slack.responseUrl), encodeURIComponent(`${originOf(server)}/api/v1/anything`));
-    expect(body).not.toContain(encodeURIComponent(slack.responseUrl));
-    const before = slack.responses.length;
-    (await send(body)).expect(200);
-    await press(request);
-    await said(before);
-    expect(slack.responses).toHaveLength(before + 1);
-    expect(server.output()).not.toContain('/api/v1/anything');
+    const elsewhere = await startReceiver();
+    try {
+      const { port } = new URL(elsewhere.url);
+      const lookalike = `http://hooks.slack.com@127.0.0.1:${port}/`;
+      for (const address of [elsewhere.url, `http://localhost:${port}/`, lookalike, 'http://x', 'no address']) {
+        const payload = JSON.parse(new URLSearchParams(slack.pressed({ user: chatUser, value: await valueOf(request) })).get('payload')!) as
+          JsonObject;
+        (await send(new URLSearchParams({ payload: JSON.stringify({ ...payload, response_url: address }) }).toString())).expect(200);
+      }
+      // What is said later has come: what was said earlier elsewhere would have, too.
+      const before = slack.responses.length;
+      await press(request);
+      await said(before);
+      expect([slack.responses.length, elsewhere.requests]).toEqual([before + 1, []]);
+    } finally {
+      await elsewhere.close();
+    }
   });
 });
 
