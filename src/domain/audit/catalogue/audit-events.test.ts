@@ -21,7 +21,7 @@ const OURS = [
   'execution.cancelled', 'agent.tokens_revoked', 'agent.activated', 'agent.removed', 'agent.setup_token_issued', 'agent.key_created',
   'agent.key_deleted',
   'agent.node_activated', 'capability.defined', 'capability.definition_updated', 'capability.definition_removed',
-  'auth.credential_changed', 'auth.claims_changed', 'admin.user_updated', 'admin.user_invited', 'admin.invitation_ended',
+  'auth.credential_changed', 'auth.claims_changed', 'auth.chat_linked', 'auth.chat_unlinked', 'admin.user_updated', 'admin.user_invited', 'admin.invitation_ended',
   'admin.user_key_created', 'admin.user_key_revoked',
   'admin.organization_created', 'admin.organization_updated', 'admin.team_changed', 'admin.channel_configured',
   'admin.secret_changed', 'admin.tenant_changed', 'admin.stop_started', 'admin.stop_ended', 'admin.audit_exported',
