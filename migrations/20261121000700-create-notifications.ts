@@ -84,6 +84,7 @@ const DELIVERIES = [
 
 /** Links that decide by mail, and people's names in chats. */
 const DECISIONS = [
+  'alter table organizations add column decide_by_mail boolean not null default false',
   `create table mail_tokens (
     ${OF_ORGANIZATION},
     token_hash text collate "C" not null check (token_hash ~ '^[0-9a-f]{64}$'),

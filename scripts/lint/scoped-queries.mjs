@@ -37,6 +37,7 @@ export const WITHOUT_SCOPE = {
   'DeliveryStore.claim': 'the worker delivers for every organization',
   'DeliveryStore.settle': 'ends what the worker has claimed',
   'MessagesQuery.of': 'what deliveries that the worker has claimed are about',
+  'DecisionFactsQuery.read': 'a request that a scoped look-up has just given',
   'VerificationRateLimitStore.take': 'keyed by the credential itself',
   'VerificationRateLimitStore.giveBack': 'keyed by the credential itself',
 };

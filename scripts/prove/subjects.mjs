@@ -77,6 +77,7 @@ export const SUBJECTS = {
   'long/http/permission-matrix': [45, 'domain/access/', 'platform/auth/', 'platform/http/', 'modules/sign-in/provider/accounts/'],
   'long/http/queue-rules': [25, 'domain/hitl/', 'modules/hitl/queue/'],
   'long/http/tier-matrix': [25, 'platform/commerce/', 'modules/commercial/'],
+  'long/notifications/scanners': [25, 'modules/notifications/decisions/'],
   'long/organizations/tenant-owners': [40, ...REPLAY, 'modules/organizations/', 'modules/authority/'],
   'long/platform/bad-parameters': [20, 'platform/http/'],
   'long/platform/path-spellings': [15, 'platform/http/'],

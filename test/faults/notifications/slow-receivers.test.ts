@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { OutboundGuard } from '../../../src/platform/outbound/outbound-guard.js';
 import { Smtp } from '../../../src/platform/mail/smtp.js';
 import type { ChannelConfig } from '../../../src/modules/notifications/channels/channel-config.js';
-import { DecisionLinksService } from '../../../src/modules/notifications/decisions/decision-links.js';
+import { plainLinks } from '../../support/notifications/plain-links.js';
 import { EmailSender } from '../../../src/modules/notifications/senders/email.sender.js';
 import type { SendOutcome } from '../../../src/modules/notifications/senders/sender.js';
 import { WebhookSender } from '../../../src/modules/notifications/senders/webhook.sender.js';
@@ -42,7 +42,7 @@ test('a receiver that hangs or drips, or a mail server that says nothing, is lef
     return timed(webhook.send({ message, config: { ...parts, channel: 'webhook', settings } }));
   });
   const smtp = { smtpHost: '127.0.0.1', smtpPort: port, smtpUser: undefined, smtpPass: undefined, smtpFrom: 'cs@example.org' };
-  const email = new EmailSender(new Smtp({ ...smtp, production: false }), new DecisionLinksService({ appUrl: 'http://a' }), smtp);
+  const email = new EmailSender(new Smtp({ ...smtp, production: false }), plainLinks('http://a'), smtp);
   const config: ChannelConfig<'email'> = { ...parts, channel: 'email', settings: {} };
   const mailed = timed(email.send({ message, config, addressee: { userId: 'usr_1', address: 'ada@example.org', name: null } }));
 

@@ -165,6 +165,23 @@ export async function aPasskey(
   return id;
 }
 
+/** A Slack account that is linked to somebody's, past the API, for an hour unless told otherwise. */
+export async function aChatAccount(
+  server: TestServer,
+  { organizationId, userId, workspace = 'T0TEST', chatUser, age = 3_600 }: {
+    readonly organizationId: string; readonly userId: string; readonly workspace?: string; readonly chatUser?: string;
+    readonly age?: number;
+  },
+): Promise<string> {
+  const id = newId('cha');
+  await server.sql(
+    `insert into chat_accounts (organization_id, id, user_id, chat, workspace, chat_user, created_at)
+     values ($1, $2, $3, 'slack', $4, coalesce($5, $2), clock_timestamp() - make_interval(secs => $6))`,
+    [organizationId, id, userId, workspace, chatUser ?? null, age],
+  );
+  return id;
+}
+
 /** An open invitation whose link nobody has, past the API. */
 export async function anInvitation(server: TestServer, organizationId: string, name: string | null = null): Promise<string> {
   const id = newId('inv');

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { JsonObject } from '../../../src/domain/json.js';
 import { type Answer, type ReceivedRequest, startReceiver } from '../http/receiver.js';
 import { blockKitFindings } from './block-kit.js';
@@ -148,7 +148,8 @@ function slackPress(responseUrl: string, { user, value, actionId = 'approve', me
     api_app_id: 'A0CS1',
     token: 'deprecated-and-unused',
     container: { type: 'message', message_ts: ts, channel_id: channel, is_ephemeral: false },
-    trigger_id: '12345.98765.abcd2358fdea',
+    // Two presses of one button are two calls.
+    trigger_id: randomBytes(12).toString('hex'),
     team: { id: team, domain: 'stand-in' },
     enterprise: null,
     is_enterprise_install: false,

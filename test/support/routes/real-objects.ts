@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { asRoot } from '../http/actors.js';
 import { goodBody } from './bad-bodies.js';
 import { anAgent, anAgentKey, type BuiltAgent } from '../builders/agents.js';
-import { anErasure, anInvitation, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson } from '../builders/people.js';
+import {
+  aChatAccount, anErasure, anInvitation, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson,
+} from '../builders/people.js';
 import { namedIn, pathOf, type Route } from './routes.js';
 import type { TestServer } from '../servers/server.js';
 import { asSession, aTenant } from '../builders/tenants.js';
@@ -49,6 +51,8 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   keyId: async ({ server, organizationId, account }) => (await aPersonalKey(server, { organizationId, userId: (await account()).id })).id,
   sessions: async ({ server, organizationId, account }) => (await asSession(server, { id: (await account()).id, organizationId })).id,
   passkeys: async ({ server, organizationId, account }) => aPasskey(server, { organizationId, userId: (await account()).id }),
+  'chat-accounts': async ({ server, organizationId, account }) =>
+    aChatAccount(server, { organizationId, userId: (await account()).id }),
   invitations: ({ server, organizationId }) => anInvitation(server, organizationId),
   // A link is good for whoever has it: there is nobody whose it is.
   token: async () => '0'.repeat(64),

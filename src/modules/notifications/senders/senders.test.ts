@@ -14,7 +14,7 @@ import type { Message } from '../../../domain/notifications/message.js';
 import { OutboundGuard, type Resolve } from '../../../platform/outbound/outbound-guard.js';
 import { Smtp } from '../../../platform/mail/smtp.js';
 import type { ChannelConfig, SettingsOf } from '../channels/channel-config.js';
-import { DecisionLinksService } from '../decisions/decision-links.js';
+import { plainLinks } from '../../../../test/support/notifications/plain-links.js';
 import { EmailSender } from './email.sender.js';
 import { SlackSender } from './slack.sender.js';
 import { TeamsSender } from './teams.sender.js';
@@ -233,7 +233,7 @@ describe('mail', () => {
   const senderAt = (port: number) => {
     const from = 'Countersign <cs@example.org>';
     const settings = { smtpHost: '127.0.0.1', smtpPort: port, smtpUser: undefined, smtpPass: undefined, smtpFrom: from };
-    const links = new DecisionLinksService({ appUrl: 'https://app.example.org' });
+    const links = plainLinks('https://app.example.org');
     return new EmailSender(new Smtp({ ...settings, production: false }), links, settings);
   };
   beforeAll(async () => {

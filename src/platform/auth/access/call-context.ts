@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
 import type { Origin, Via } from '../../../domain/audit/entry/prepare-entry.js';
 import { requestContext, type RequestContext } from '../../http/request/request-context.js';
+import type { Caller } from './principal.js';
 
 /** The origin of an entry: how its call came in, its request, its trace and its address. */
 export function currentOrigin(): Origin | undefined {
@@ -20,6 +21,18 @@ export function requestIdInEntries({ requestId, requestDigest }: RequestContext)
 /** The verified credential behind the present call; the service itself where there is no call. */
 export function currentActor(): string {
   return requestContext.getStore()?.actorId ?? 'system';
+}
+
+/**
+ * From here on the present call is this caller's: units of work compare the credential again, and entries name who it was. `via`: another
+ * door than the route's own.
+ */
+export function actAs(caller: Caller, via?: Via): void {
+  const context = requestContext.getStore();
+  if (context === undefined) return;
+  context.caller = caller;
+  context.actorId = caller.actorId;
+  if (via !== undefined) context.via = via;
 }
 
 /** The trace of the present call, for what follows from it. */

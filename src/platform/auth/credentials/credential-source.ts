@@ -49,6 +49,12 @@ export interface CredentialSource {
   stillHolds(principal: Principal, run: RunStatement): Promise<string | undefined>;
   /** Told of a principal that somebody else found dead, so that nothing is kept of it. */
   forget?(principal: Principal): void;
+  /**
+   * Of a credential that is good once: uses it up. Called by the unit of work that it was shown for, which commits both or neither.
+   *
+   * @returns false where it was used up already
+   */
+  spend?(principal: Principal, run: RunStatement): Promise<boolean>;
 }
 
 export class CredentialSources {
