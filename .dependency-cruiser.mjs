@@ -102,6 +102,8 @@ export default {
     // Without it an `import type` across a layer goes unseen.
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
+    // What is generated there is other people's.
+    exclude: { path: '^test/peers/' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'] },
   },
 };

@@ -7,6 +7,8 @@ RUN npm ci --omit=dev --include=optional
 COPY src ./src
 COPY migrations ./migrations
 COPY verifier ./verifier
+COPY docs/how-to ./docs/how-to
+COPY docs/glossary.md ./docs/
 COPY scripts ./scripts
 COPY bin ./bin
 RUN node scripts/build.mjs
@@ -18,6 +20,7 @@ ENV NODE_ENV=production
 COPY --from=build /app/package.json /app/package-lock.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/docs ./docs
 COPY --from=build /app/scripts ./scripts
 COPY --from=build /app/bin ./bin
 COPY --from=build /app/verifier/verify.mjs ./verifier/

@@ -8,6 +8,8 @@ export default {
   testTimeout: 600_000,
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
+  // Packages of its own stand there, and no tests of Jest's.
+  modulePathIgnorePatterns: ['<rootDir>/test/peers/'],
   testSequencer: '<rootDir>/scripts/test/longest-first.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },

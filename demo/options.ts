@@ -9,7 +9,7 @@ export interface DemoOptions {
   readonly server?: { readonly url: string; readonly key: string };
 }
 
-export const USAGE = `npm run demo -- [--auto] [--url URL --key ROOT_KEY]
+export const USAGE = `npm run demo -- [--auto] [--url URL --key KEY]
 
   Shows an agent that buys steel, through the gate of a server.
 

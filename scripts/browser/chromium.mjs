@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const SECONDS = 60;
+const KEYS = { Enter: [13, '\r'], Escape: [27], ArrowUp: [38], ArrowDown: [40], '/': [191, '/'] };
 
 /** The Chromium of this machine, or undefined. */
 export const installed = ['chromium', 'chromium-browser', 'google-chrome'].find((name) => spawnSync(name, ['--version']).status === 0);
@@ -151,8 +152,28 @@ class Page {
     writeFileSync(file, Buffer.from(data, 'base64'));
   }
 
+  /** Presses one key, as people do. */
+  async press(key) {
+    const [windowsVirtualKeyCode, text] = KEYS[key];
+    for (const type of ['keyDown', 'keyUp']) {
+      const typed = type === 'keyDown' && text !== undefined ? { text } : {};
+      await this.send('Input.dispatchKeyEvent', { type, key, code: key, windowsVirtualKeyCode, ...typed });
+    }
+  }
+
   async #clip(width) {
     const { cssContentSize } = await this.send('Page.getLayoutMetrics');
     return { clip: { x: 0, y: 0, width, height: cssContentSize.height, scale: 1 } };
   }
+}
+
+/** Makes four pictures of a page, where pictures are wanted: narrow and wide, light and dark. */
+export function taker(folder) {
+  return async (page, name, { whole = true } = {}) => {
+    if (folder === undefined) return;
+    for (const [width, scheme] of [[390, 'light'], [390, 'dark'], [1280, 'light'], [1280, 'dark']]) {
+      await page.picture(join(folder, `${name}-${width}-${scheme}.png`), { width, scheme, height: 844, whole });
+    }
+    await page.send('Emulation.clearDeviceMetricsOverride');
+  };
 }

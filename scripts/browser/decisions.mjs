@@ -3,7 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { prepareOrExit } from '../prepare.mjs';
 import { askedIn } from './asked-requests.mjs';
-import { asRoot, invited, judgePage, taker } from './sign-in-steps.mjs';
+import { taker } from './chromium.mjs';
+import { asRoot, invited, judgePage } from './sign-in-steps.mjs';
 
 const PASSWORD = 'lantern orbit gravel nine';
 const SCANNED = 20;

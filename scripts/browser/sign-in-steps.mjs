@@ -25,14 +25,3 @@ export function judgePage({ judge }, name, page, origins, refusals = /status of 
   const errors = page.errors().filter((text) => !refusals.test(text));
   judge(`${name}: nothing is wrong in the console`, errors.length === 0, errors.join('\n'));
 }
-
-/** Makes four pictures of a page, where pictures are wanted: narrow and wide, light and dark. */
-export function taker(folder) {
-  return async (page, name) => {
-    if (folder === undefined) return;
-    for (const [width, scheme] of [[390, 'light'], [390, 'dark'], [1280, 'light'], [1280, 'dark']]) {
-      await page.picture(join(folder, `${name}-${width}-${scheme}.png`), { width, scheme, height: 844, whole: true });
-    }
-    await page.send('Emulation.clearDeviceMetricsOverride');
-  };
-}

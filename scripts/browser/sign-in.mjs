@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { prepareOrExit } from '../prepare.mjs';
 import { byPasskey } from './by-passkey.mjs';
 import { byPassword } from './by-password.mjs';
-import { taker } from './sign-in-steps.mjs';
+import { taker } from './chromium.mjs';
 import { throughProvider } from './through-provider.mjs';
 
 const ROOT = join(import.meta.dirname, '..', '..');

@@ -62,6 +62,7 @@ export async function onDatabaseOf<Result>(
   }
 }
 
+/** A relative folder is one of the checkout, as for the server: commands are given from anywhere. */
 export function dataDirOf(env: NodeJS.ProcessEnv): string {
-  return resolve(env['DATA_DIR'] || resolve(checkoutRoot(), '.countersign'));
+  return resolve(checkoutRoot(), env['DATA_DIR'] || '.countersign');
 }

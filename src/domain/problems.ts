@@ -34,7 +34,7 @@ export const PROBLEMS = {
   UNSAFE_URL: { status: 422, title: 'The service may not call this address' },
   INVALID_INPUT: { status: 422, title: 'The input does not fit the capability' },
   INVALID_CONDITION: { status: 422, title: 'The condition cannot be used' },
-  TARGET_NOT_ELIGIBLE: { status: 422, title: 'That person may not decide there' },
+  TARGET_NOT_ELIGIBLE: { status: 422, title: 'Those people may not decide there' },
   TIMEOUT_ACTION_NOT_ALLOWED: { status: 422, title: 'This timeout action is not allowed here' },
   CHANNEL_ALWAYS_ON: { status: 422, title: 'This channel cannot be switched off' },
   REASON_REQUIRED: { status: 422, title: 'A reason is required' },

@@ -57,7 +57,9 @@ export const ACCESS = {
   'grants.read': { doc: 'read grants', who: { ...everyone, agent: 'own' } },
   'grants.write': { doc: 'grant, configure and revoke capabilities', who: administrators },
   'capabilities.write': { doc: 'define capabilities of the organization', who: administrators },
-  'gate.execute': { doc: 'execute through the gate', who: { root: 'all', agent: 'own' }, hot: true },
+  'gate.execute': {
+    doc: 'execute through the gate (owners and admins: dry runs alone)', who: { ...administrators, agent: 'own' }, hot: true,
+  },
   'executions.read': { doc: 'read executions', who: { ...everyone, agent: 'own' } },
   'executions.cancel': { doc: 'cancel a pending execution', who: { ...administrators, agent: 'own' } },
   'executions.report': { doc: 'report what came of a receipt-only execution', who: { root: 'all', agent: 'own' } },
@@ -77,7 +79,8 @@ export const ACCESS = {
   'users.write': { doc: 'make, change and close accounts, of no role above the own', who: administrators },
   'invitations.read': { doc: 'read invitations', who: administrators },
   'invitations.write': { doc: 'invite people, to no role above the own, and void invitations', who: administrators },
-  'sign-in.read-self': { doc: 'read who one is and how one signs in', who: people },
+  'caller.read-self': { doc: 'read who the credential names', who: { root: 'all', ...people, agent: 'own', internal: 'all' } },
+  'sign-in.read-self': { doc: 'read how one signs in, and where one is signed in', who: people },
   'sign-in.write-self': { doc: 'sign out, end own sessions, and change how one signs in', who: people },
   'keys.create': { doc: 'make a personal key', who: { root: 'all', ...people } },
   'keys.manage': {

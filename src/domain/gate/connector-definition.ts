@@ -47,7 +47,7 @@ export function checkConnector(definition: JsonValue): ConnectorCheck {
   for (const member of Object.keys(definition)) {
     if (MEMBERS.has(member)) continue;
     const meant = nearestName(member, [...MEMBERS]);
-    wrong(`/${member}`, `is not a member of a connector${meant === undefined ? '' : `; did you mean ${meant}?`}`);
+    wrong(`/${member}`, `is not known here; ${meant === undefined ? `known are ${[...MEMBERS].join(', ')}` : `did you mean ${meant}?`}`);
   }
   const { type, method, url, query, headers, body } = definition;
   if (type !== 'http') wrong('/type', type === 'mcp' || type === 'email' ? 'is not available yet' : 'must be http');

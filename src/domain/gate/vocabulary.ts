@@ -8,6 +8,11 @@ export type HitlMode = (typeof HITL_MODES)[number];
 export const GRANT_WORDS = [...HITL_MODES, 'never', 'always', 'on_risk'] as const;
 export type GrantWord = (typeof GRANT_WORDS)[number];
 
+/** What the modes and the words mean, for whoever wrote another one. docs/glossary.md explains them at length. */
+export const MODES_MEAN = 'auto runs at once, notify runs and people hear of it, propose asks a person, escalate asks an admin, ' +
+  'block refuses';
+export const WORDS_MEAN = `${MODES_MEAN}; never means never ask, always means always ask, on_risk asks if the risk is high or above`;
+
 export const RISK_LEVELS = ['minimal', 'limited', 'high', 'unacceptable'] as const;
 export type RiskLevel = (typeof RISK_LEVELS)[number];
 

@@ -55,7 +55,7 @@ export interface Tally {
  */
 export function tally(quorum: Quorum, approvers: readonly Approver[], selves: ReadonlyMap<string, readonly string[]>): Tally {
   const people = [...new Set(approvers.map(({ id }) => id))].map((id) => new Set([id, ...(selves.get(id) ?? [])]));
-  const approvals = distinctPeople(people, quorum.approvals);
+  const approvals = countPeople(people, quorum.approvals);
   const missing = (quorum.groups ?? []).filter((group) => !approvers.some((approver) => isOf(approver, group)));
   return { approvals, needed: quorum.approvals, missing, met: approvals >= quorum.approvals && missing.length === 0 };
 }
@@ -73,6 +73,19 @@ function shares(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
 function isOf({ role, teamIds }: Approver, group: QuorumGroup): boolean {
   if ('teamId' in group) return teamIds.includes(group.teamId);
   return role === 'root' || ROLES.indexOf(role) >= ROLES.indexOf(group.role);
+}
+
+/**
+ * How many people these are, up to the number wanted. Counted at once are those who share with nobody; of those who share the very same
+ * accounts with others, as everybody whom one person vouched for, one is looked at for all.
+ */
+function countPeople(people: readonly ReadonlySet<string>[], wanted: number): number {
+  const counts = new Map<string, number>();
+  for (const one of people) for (const id of one) counts.set(id, (counts.get(id) ?? 0) + 1);
+  const sharing = people.map((one) => [...one].filter((id) => counts.get(id)! > 1).sort()).filter((ids) => ids.length > 0);
+  const alone = people.length - sharing.length;
+  const distinct = [...new Map(sharing.map((ids) => [ids.join(' '), new Set(ids)])).values()];
+  return Math.min(wanted, alone + distinctPeople(distinct, wanted - alone));
 }
 
 /**

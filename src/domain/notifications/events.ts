@@ -1,3 +1,5 @@
+import type { Role } from '../access/access.js';
+
 /** Events of which people and other systems are notified (contract, section 8). */
 export const NOTIFICATION_EVENTS = [
   'hitl.request.created', 'hitl.request.escalated', 'hitl.request.reminder', 'hitl.request.approved', 'hitl.request.rejected',
@@ -22,4 +24,4 @@ export const PRIORITIES = ['normal', 'high'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
 /** Whom a channel notifies besides those whom an event concerns. Free addresses are none of these. */
-export type Recipient = { readonly userId: string } | { readonly teamId: string } | { readonly role: 'owner' | 'admin' | 'member' | 'viewer' };
+export type Recipient = { readonly userId: string } | { readonly teamId: string } | { readonly role: Role };

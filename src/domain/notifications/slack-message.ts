@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.js';
 import type { Message } from './message.js';
 import { type Outline, outlineOf } from './outline.js';
-import { oneLine } from './plain-text.js';
+import { cut, oneLine } from './plain-text.js';
 
 /** By which an interaction says what was pressed. Links come back too, and decide nothing. */
 export const SLACK_ACTIONS = { approve: 'approve', reject: 'reject', openApprove: 'open_approve', openReject: 'open_reject' } as const;
@@ -17,6 +17,8 @@ const HEADER = 150;
 const SECTION = 2_900;
 /** What is longer than these sections fills the channel: whoever decides reads it on the page. */
 const INPUT_SECTIONS = 3;
+/** Five characters may stand for one. */
+const VALUE = 520;
 
 /**
  * A message in Block Kit. Nothing in it that anybody wrote is markup: each value stands as code, in which `&`, `<` and `>` are escaped and
@@ -104,7 +106,8 @@ const section = (text: string): JsonObject => ({ type: 'section', text: markup(t
 /** `verbatim`: Slack makes no links and mentions of its own out of the text. */
 const markup = (text: string): JsonObject => ({ type: 'mrkdwn', text, verbatim: true });
 
-const code = (value: string): string => (value === '' ? '` `' : `\`${escaped(value.replaceAll('`', '⟦U+0060⟧'))}\``);
+/** Of a code in one line nothing but a backquote is markup. */
+const code = (value: string): string => (value === '' ? '` `' : `\`${escaped(cut(value.replaceAll('`', '⟦U+0060⟧'), VALUE))}\``);
 
 /** Slack's control characters (its guide to formatting text): no others begin a mention or a link. */
 function escaped(text: string): string {

@@ -47,8 +47,8 @@ export class AgentsController {
   @Access('agents.write')
   @Idempotent('agents.register')
   @Replies(
-    201, RegistrationReply, 'TIER_REQUIRED', 'INVALID_CONDITION', 'TIMEOUT_ACTION_NOT_ALLOWED', 'IDEMPOTENCY_IN_FLIGHT',
-    'IDEMPOTENCY_KEY_REUSED',
+    201, RegistrationReply, 'TIER_REQUIRED', 'INVALID_CONDITION', 'TIMEOUT_ACTION_NOT_ALLOWED', 'TARGET_NOT_ELIGIBLE',
+    'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED',
   )
   register(@JsonBody(RegisterAgentDto) body: RegisterAgentDto, @Caller() caller: VerifiedCaller) {
     return this.registration.register(body, caller);

@@ -16,6 +16,8 @@ import { GrantCapabilityService } from './grants/grant-capability.service.js';
 import { GrantToService } from './grants/grant-to.service.js';
 import { GrantsController } from './grants/grants.controller.js';
 import { GrantsQuery } from './grants/grants.query.js';
+import { PossibleApprovers } from './grants/possible-approvers.js';
+import { ReachableQuorum } from './grants/reachable-quorum.js';
 import { HighRiskRetention } from './high-risk-retention.js';
 import { AgentKeyStore } from './keys/agent-key.store.js';
 import { AgentKeysController } from './keys/agent-keys.controller.js';
@@ -35,8 +37,8 @@ import { SetupTokenStore } from './tokens/setup-token.store.js';
   providers: [
     AgentTokens, AgentCredentialSource, AgentStore, AgentAffiliation, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService,
     GrantCapabilityService, GrantToService, HighRiskRetention, IssueTokenService, SetupNodeService, SetupTokenStore, AgentsPersonalData,
-    AgentKeyStore, AgentKeysQuery, AgentKeysService, VerifiedAgentKeys,
+    AgentKeyStore, AgentKeysQuery, AgentKeysService, VerifiedAgentKeys, PossibleApprovers, ReachableQuorum,
   ],
-  exports: [AgentStore, AgentsQuery, GrantCapabilityService],
+  exports: [AgentStore, AgentsQuery, GrantCapabilityService, PossibleApprovers],
 })
 export class AgentsModule {}

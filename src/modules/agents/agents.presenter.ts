@@ -16,7 +16,7 @@ export class AgentReply {
   @ApiProperty({ required: false, example: 'usr_…', description: 'Who answers for it; stays when that account is closed.' })
   ownerId?: string;
   @ApiProperty({ required: false, example: 'team_…' }) teamId?: string;
-  @ApiProperty({ type: Object, additionalProperties: true }) metadata!: JsonObject;
+  @ApiProperty({ type: Object, additionalProperties: true, description: 'As it was given.' }) metadata!: JsonObject;
   @ApiProperty({ format: 'date-time' }) createdAt!: string;
   @ApiProperty({ format: 'date-time' }) updatedAt!: string;
   @ApiProperty({ format: 'date-time', required: false, description: 'Last heartbeat of its node.' }) nodeLastSeen?: string;
@@ -33,7 +33,10 @@ export class AgentListReply {
 }
 
 export class TokenReply {
-  @ApiProperty({ description: 'Agent token (JWT, HS256). Null in the replay of an Idempotency-Key: it is shown once.' }) token!: string;
+  @ApiProperty({
+    type: String, nullable: true, description: 'Agent token (JWT, HS256). Null in the replay of an Idempotency-Key: it is shown once.',
+  })
+  token!: string | null;
   @ApiProperty({ format: 'date-time' }) expiresAt!: string;
 }
 

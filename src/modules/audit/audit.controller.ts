@@ -12,6 +12,7 @@ import { Replies } from '../../platform/http/reply/replies.js';
 import { AuditListQuery, VerifyQuery } from './audit.dto.js';
 import { AuditEntryReply, AuditListReply, VerificationReply, presentEntry, presentVerification } from './audit.presenter.js';
 import { AuditQuery, onlyOf } from './query/audit.query.js';
+import { PeopleOfEntries } from './query/people-of-entries.js';
 import { VerifyLogService } from './verification/verify-log.service.js';
 
 const DEFAULT_LIMIT = 50;
@@ -22,18 +23,21 @@ export class AuditController {
   constructor(
     private readonly log: AuditQuery,
     private readonly verifier: VerifyLogService,
+    private readonly people: PeopleOfEntries,
   ) {}
 
   @Get()
   @ApiOperation({
     summary: 'Query the audit log',
-    description: 'Newest first. Committed values are put back; erased ones read `[erased]`.',
+    description: 'Newest first. Committed values are put back; erased ones read `[erased]`. An address that nobody has finds nothing.',
   })
   @Access('audit.read')
   @Replies(200, AuditListReply)
   async list(@QueryParams(AuditListQuery) query: AuditListQuery, @Caller() caller: VerifiedCaller): Promise<AuditListReply> {
     assertPeriod(query);
-    const page = await this.log.list(caller.scope, query, pageRequest(query, DEFAULT_LIMIT), onlyOf('audit.read', caller));
+    const filter = await this.people.byAddress(caller.scope, query);
+    if (!filter) return { entries: [], total: 0 };
+    const page = await this.log.list(caller.scope, filter, pageRequest(query, DEFAULT_LIMIT), onlyOf('audit.read', caller));
     const { total, totalIsExact, nextCursor } = page;
     return given({ entries: page.rows.map(presentEntry), total, totalIsExact: totalIsExact ? undefined : false, nextCursor });
   }

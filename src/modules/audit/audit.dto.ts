@@ -1,3 +1,4 @@
+import { EMAIL_ADDRESS_MAX } from '../../domain/access/person.js';
 import { OneOf, Text, Timestamp } from '../../platform/http/fields/fields.js';
 import { PageQuery } from '../../platform/http/fields/pagination.js';
 
@@ -13,7 +14,10 @@ export class AuditListQuery extends PageQuery {
   @Text({ max: 100, optional: true, doc: "One agent's entries." })
   agentId?: string;
 
-  @Text({ max: 100, optional: true, doc: 'Entries that this user made or that are about them.' })
+  @Text({
+    max: EMAIL_ADDRESS_MAX, optional: true, aliases: ['user'],
+    doc: 'Entries that this user made or that are about them: by id, or by e-mail address.',
+  })
   userId?: string;
 
   @Text({ max: 200, optional: true, doc: 'Capability.', example: 'email.send' })

@@ -17,8 +17,10 @@ export class AuditEntryReply {
   @ApiProperty({ example: 'org_…' }) organizationId!: string;
   @ApiProperty({ required: false, example: 'email.send' }) capability?: string;
   @ApiProperty({ required: false, enum: ['success', 'failure', 'blocked', 'executed'] }) outcome?: string;
-  @ApiProperty({ ...FREE, description: 'What an erasure took reads `[erased]`.' }) metadata!: JsonObject;
-  @ApiProperty({ ...FREE, required: false, description: 'Through which door it came.' }) origin?: JsonObject;
+  @ApiProperty({ ...FREE, description: 'Its members are those of the event (docs/events.md). What an erasure took reads `[erased]`.' })
+  metadata!: JsonObject;
+  @ApiProperty({ ...FREE, required: false, description: 'Through which door it came: `via`, `requestId`, `traceId`, `address`.' })
+  origin?: JsonObject;
   @ApiProperty({ description: 'The chain it stands in: an agent id, or sys_ and an organization id.' }) chain!: string;
   @ApiProperty({ type: 'integer', description: 'Its position in the chain, from 1.' }) seq!: number;
   @ApiProperty({ description: 'SHA-256, hex.' }) hash!: string;
@@ -53,10 +55,10 @@ export class ReplayReply {
   @ApiProperty({ type: 'integer' }) right!: number;
   @ApiProperty({ type: 'integer' }) wrong!: number;
   @ApiProperty({
-    type: Object, example: { erased: 2 },
+    type: Object, additionalProperties: { type: 'integer' }, example: { erased: 2 },
     description: 'Of which not enough is left to decide them again: `erased`, `swept`, or `limits`, whose counts the log does not keep.',
   })
-  notReplayable!: JsonObject;
+  notReplayable!: Readonly<Record<string, number>>;
 }
 
 class AnchoredReply {

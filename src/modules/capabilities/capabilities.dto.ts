@@ -1,7 +1,9 @@
 import { CAPABILITY_NAME_MAX } from '../../domain/gate/catalogue.js';
-import { HITL_MODES, type HitlMode } from '../../domain/gate/vocabulary.js';
+import { HITL_MODES, MODES_MEAN, type HitlMode } from '../../domain/gate/vocabulary.js';
 import type { JsonObject } from '../../domain/json.js';
 import { FreeObject, Integer, OneOf, Text } from '../../platform/http/fields/fields.js';
+import { ConnectorDto } from './document/connector.dto.js';
+import { HITL_MODE } from './document/mode-words.js';
 
 const SCHEMA = 'A JSON Schema for the input; what does not fit is refused before anybody is asked.';
 const CONNECTOR = 'The HTTP call that the service makes itself. Without one the agent does the work and reports.';
@@ -13,7 +15,7 @@ export class UpdateCapabilityDto {
   @Text({ min: 1, max: 100, optional: true, doc: 'For sorting.' })
   category?: string;
 
-  @OneOf(HITL_MODES, { optional: true, doc: 'Mode of a grant that names none.' })
+  @OneOf(HITL_MODES, { named: HITL_MODE, meaning: MODES_MEAN, optional: true, doc: 'Mode of a grant that names none.' })
   defaultHitlMode?: HitlMode;
 
   @Integer({ min: 0, max: 100, optional: true, doc: 'From 0, harmless, to 100.' })
@@ -22,7 +24,7 @@ export class UpdateCapabilityDto {
   @FreeObject({ clearable: true, optional: true, doc: SCHEMA })
   inputSchema?: JsonObject | null;
 
-  @FreeObject({ clearable: true, optional: true, doc: CONNECTOR })
+  @FreeObject({ clearable: true, optional: true, form: () => ConnectorDto, doc: CONNECTOR })
   connector?: JsonObject | null;
 }
 
@@ -39,7 +41,7 @@ export class DefineCapabilityDto {
   @Text({ min: 1, max: 100, optional: true, doc: 'For sorting. Default `custom`.' })
   category?: string;
 
-  @OneOf(HITL_MODES, { optional: true, doc: 'Mode of a grant that names none. Default `propose`.' })
+  @OneOf(HITL_MODES, { named: HITL_MODE, meaning: MODES_MEAN, optional: true, doc: 'Mode of a grant that names none. Default `propose`.' })
   defaultHitlMode?: HitlMode;
 
   @Integer({ min: 0, max: 100, optional: true, doc: 'From 0, harmless, to 100. Default 50.' })
@@ -48,6 +50,6 @@ export class DefineCapabilityDto {
   @FreeObject({ optional: true, doc: SCHEMA })
   inputSchema?: JsonObject;
 
-  @FreeObject({ optional: true, doc: CONNECTOR })
+  @FreeObject({ optional: true, form: () => ConnectorDto, doc: CONNECTOR })
   connector?: JsonObject;
 }

@@ -1,18 +1,24 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { HITL_MODES } from '../../domain/gate/vocabulary.js';
 import type { JsonObject } from '../../domain/json.js';
+import { ConnectorReply } from './document/connector.dto.js';
 import type { Definition } from './definition.js';
+import { HITL_MODE } from './document/mode-words.js';
 
 export class CapabilityReply {
   @ApiProperty({ example: 'email.send', description: 'The name.' }) id!: string;
   @ApiProperty({ example: 'email.send' }) name!: string;
   @ApiProperty() description!: string;
   @ApiProperty() category!: string;
-  @ApiProperty({ enum: HITL_MODES }) defaultHitlMode!: string;
+  @ApiProperty(HITL_MODE.member) defaultHitlMode!: string;
   @ApiProperty({ description: 'Always escalate, whatever a grant says.' }) hardcoded!: boolean;
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 100 }) riskScore!: number;
-  @ApiProperty({ type: Object, nullable: true, description: 'JSON Schema of the input.' }) inputSchema!: JsonObject | null;
-  @ApiProperty({ type: Object, required: false, description: 'The HTTP call that the service makes.' }) connector?: JsonObject;
+  @ApiProperty({ type: Object, additionalProperties: true, nullable: true, description: 'JSON Schema of the input.' })
+  inputSchema!: JsonObject | null;
+  @ApiProperty({
+    type: ConnectorReply, required: false,
+    description: 'The HTTP call that the service makes. Shown to whoever may define capabilities.',
+  })
+  connector?: ConnectorReply;
 }
 
 export class CapabilityEnvelope {
@@ -35,6 +41,6 @@ export function presentCapability(definition: Definition, withConnector: boolean
     hardcoded,
     riskScore,
     inputSchema,
-    ...(withConnector && connector ? { connector: connector as unknown as JsonObject } : {}),
+    ...(withConnector && connector ? { connector } : {}),
   };
 }

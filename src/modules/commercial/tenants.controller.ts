@@ -42,7 +42,7 @@ export class TenantsController {
   @Access('tenants.write')
   @Idempotent('tenants.make')
   @Replies(201, TenantEnvelope, 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
-  make(@JsonBody(MakeTenantDto) body: MakeTenantDto) {
+  create(@JsonBody(MakeTenantDto) body: MakeTenantDto) {
     return this.changes.make(body);
   }
 

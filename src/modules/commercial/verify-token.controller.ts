@@ -14,6 +14,7 @@ export class VerifyTokenController {
 
   @Post('verify')
   @ApiOperation({
+    operationId: 'internalAuth.verifyToken',
     summary: 'Verify a token of the identity provider',
     description: 'Makes no account. A token that does not hold, or opens nothing here, is a 400 that says why.',
   })

@@ -28,14 +28,18 @@ export class WaitQuery {
   wait?: number;
 }
 
-export class ReportDto {
-  @OneOf(['success', 'failure'], { doc: 'What came of it.' })
-  outcome!: 'success' | 'failure';
+/** What came of work, as whoever did it or looked into it says. */
+export const OUTCOMES = ['success', 'failure'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
-  @FreeValue({ optional: true, doc: 'What the work gave.' })
+export class ReportDto {
+  @OneOf(OUTCOMES, { doc: 'What came of it.' })
+  outcome!: Outcome;
+
+  @FreeValue({ optional: true, doc: 'What the work gave: any JSON value.' })
   output?: JsonValue;
 
-  @FreeValue({ optional: true, doc: 'What went wrong.' })
+  @FreeValue({ optional: true, doc: 'What went wrong: any JSON value.' })
   error?: JsonValue;
 
   @Integer({ min: 0, max: 86_400_000, optional: true, doc: 'Milliseconds.' })
@@ -43,8 +47,8 @@ export class ReportDto {
 }
 
 export class SettleDto {
-  @OneOf(['success', 'failure'], { doc: 'What became of it.' })
-  outcome!: 'success' | 'failure';
+  @OneOf(OUTCOMES, { doc: 'What became of it.' })
+  outcome!: Outcome;
 
   @Text({ min: 1, max: 2_000, doc: 'How that was found out.' })
   note!: string;

@@ -7,7 +7,7 @@ import { Problem } from '../../platform/http/reply/problem.js';
 import type { Reply } from '../../platform/http/reply/replies.js';
 import type { ExecutionEntity } from './execution.entity.js';
 import { ExecutionStore } from './execution.store.js';
-import type { ReportDto, SettleDto } from './executions.dto.js';
+import type { Outcome, ReportDto, SettleDto } from './executions.dto.js';
 import { type ExecutionEnvelope, presentExecution } from './executions.presenter.js';
 
 const REPORT_WINDOW_MS = 24 * 3_600_000;
@@ -77,7 +77,6 @@ export class ReportExecutionService {
 }
 
 type StatementOn = (execution: ExecutionEntity, now: Date) => Statement;
-type Outcome = 'success' | 'failure';
 type ReportMetadata = { outcome: Outcome; output?: JsonValue; error?: JsonValue; durationMs?: number };
 type SettlementMetadata = { executionId: string; outcome: Outcome; note: string; flagged?: boolean };
 

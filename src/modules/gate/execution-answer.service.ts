@@ -10,7 +10,7 @@ import { type ExecutionEntity, isFinalExecution } from '../executions/execution.
 import { DO_NOT_REPEAT, type EditReply, outcomeOf } from '../executions/executions.presenter.js';
 import { ExecutionsQuery } from '../executions/executions.query.js';
 import { HitlRequestsQuery } from '../hitl/requests/hitl-requests.query.js';
-import type { GateReply } from './gate.dto.js';
+import type { GateExecuted, GateReply } from './gate.dto.js';
 
 export const REPLAYED = { 'Idempotent-Replayed': 'true' };
 /** Beside the answer `failed`, where the action may have been done. */
@@ -48,6 +48,7 @@ export class ExecutionAnswerService {
     return reply(status, body, { ...headers, ...REPLAYED });
   }
 
+  /** What each form of the answer has, the row of that status has too: which, the columns' types do not say. */
   private async shown(row: ExecutionEntity, caller: Caller): Promise<Reply<GateReply>> {
     const common = {
       executionId: row.id, effectiveMode: row.effectiveMode, flagged: row.flagged,
@@ -64,11 +65,11 @@ export class ExecutionAnswerService {
       case 'running':
         return reply(202, {
           status: 'pending_hitl', ...common, ...asked, ...(request ? { expiresAt: request.expiresAt.toISOString() } : {}),
-        }, locationOf(row.id));
+        } as GateReply, locationOf(row.id));
       case 'indeterminate':
-        return reply(200, { status: 'failed', ...common, ...asked, ...INDETERMINATE });
+        return reply(200, { status: 'failed', ...common, ...asked, ...INDETERMINATE } as GateReply);
       default:
-        return reply(200, { status: row.status, ...common, ...asked });
+        return reply(200, { status: row.status, ...common, ...asked } as GateReply);
     }
   }
 
@@ -80,6 +81,6 @@ export class ExecutionAnswerService {
 }
 
 /** Where a reviewer edited the action, the agent is shown the input that ran. */
-function editOf({ input, edit }: ExecutionEntity): Pick<GateReply, 'input' | 'edit'> {
+function editOf({ input, edit }: ExecutionEntity): Pick<GateExecuted, 'input' | 'edit'> {
   return edit === null ? {} : { input: JSON.parse(input) as JsonObject, edit: edit as unknown as EditReply };
 }

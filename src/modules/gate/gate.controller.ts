@@ -8,14 +8,14 @@ import { parsedBody } from '../../platform/http/request/body-reader.js';
 import { Idempotent } from '../../platform/http/request/idempotent.js';
 import { ReadsBody } from '../../platform/http/request/json-body.js';
 import { prefersLenience } from '../../platform/http/request/prefer.js';
-import { QueryParams } from '../../platform/http/request/query-params.js';
+import { queryOf, readQuery, ReadsQuery } from '../../platform/http/request/query-params.js';
 import { Replies } from '../../platform/http/reply/replies.js';
 import { WaitQuery } from '../executions/executions.dto.js';
 import { CreateRequestDto } from '../hitl/hitl.dto.js';
-import { RequestEnvelope } from '../hitl/hitl.presenter.js';
+import { RequestEnvelope } from '../hitl/hitl.replies.js';
 import { type ExecuteCall, readExecuteCall } from './admission/execute-call.js';
 import { GateService } from './gate.service.js';
-import { ExecuteDto, GateReply } from './gate.dto.js';
+import { ExecuteDto, GATE_REPLY, GatePending } from './gate.dto.js';
 
 const GATE_CODES = [
   'CAPABILITY_NOT_GRANTED', 'CAPABILITY_NOT_IN_TOKEN', 'STOPPED', 'INVALID_INPUT', 'TOO_MANY_PENDING', 'IDEMPOTENCY_IN_FLIGHT',
@@ -32,6 +32,7 @@ export class GateController {
 
   @Post('execute')
   @ApiOperation({
+    operationId: 'executions.execute',
     summary: 'Execute a governed action',
     description:
       'The gate: runs it (200 `executed`, or `failed` when its runtime failed), blocks it (200 `blocked`), or ' +
@@ -40,27 +41,34 @@ export class GateController {
   @ApiTags('Execution')
   @Access('gate.execute')
   @Idempotent('gate.execute')
+  @ReadsQuery(WaitQuery)
   @ReadsBody(ExecuteDto)
-  @Replies(200, GateReply, ...GATE_CODES)
-  @Replies(202, GateReply)
-  async execute(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
-    return this.gate.execute(await this.read(request, caller), wait, caller);
+  @Replies(200, GATE_REPLY, ...GATE_CODES)
+  @Replies(202, GatePending)
+  async execute(@Req() request: Request, @Caller() caller: VerifiedCaller) {
+    const { call, wait } = await this.read(request, caller);
+    return this.gate.execute(call, wait, caller);
   }
 
   @Post('executions')
-  @ApiOperation({ summary: 'Execute a governed action', description: 'The same operation as `POST /api/v1/execute`.' })
+  @ApiOperation({
+    operationId: 'executions.create', summary: 'Execute a governed action', description: 'The same operation as `POST /api/v1/execute`.',
+  })
   @ApiTags('Execution')
   @Access('gate.execute')
   @Idempotent('gate.execute')
+  @ReadsQuery(WaitQuery)
   @ReadsBody(ExecuteDto)
-  @Replies(200, GateReply, ...GATE_CODES)
-  @Replies(202, GateReply)
-  async executeAlias(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
-    return this.gate.execute(await this.read(request, caller), wait, caller);
+  @Replies(200, GATE_REPLY, ...GATE_CODES)
+  @Replies(202, GatePending)
+  async executeByOtherPath(@Req() request: Request, @Caller() caller: VerifiedCaller) {
+    const { call, wait } = await this.read(request, caller);
+    return this.gate.execute(call, wait, caller);
   }
 
   @Post('hitl')
   @ApiOperation({
+    operationId: 'hitl.create',
     summary: 'Ask a person',
     description:
       'For adapters that hold the action themselves: an approval is the licence, and the service runs nothing. ' +
@@ -76,10 +84,12 @@ export class GateController {
     return this.gate.request({ ...call, dryRun: false }, caller);
   }
 
-  /** On these two routes the commit judges the caller. A refused body never reaches the commit, so its sender is judged first. */
-  private async read(request: Request, caller: VerifiedCaller): Promise<ExecuteCall> {
+  /** On these two routes the commit judges the caller. What is refused here never reaches the commit, so its sender is judged first. */
+  private async read(request: Request, caller: VerifiedCaller): Promise<{ call: ExecuteCall; wait: number }> {
     try {
-      return readExecuteCall(parsedBody(request), { dto: ExecuteDto, query: WaitQuery, lenient: prefersLenience(request) });
+      const lenient = prefersLenience(request);
+      const { wait = 0 } = readQuery(WaitQuery, queryOf(request.originalUrl), { lenient, other: { is: 'body', dto: ExecuteDto } });
+      return { call: readExecuteCall(parsedBody(request), { dto: ExecuteDto, query: WaitQuery, lenient }), wait };
     } catch (error) {
       await this.callers.judge(caller);
       throw error;

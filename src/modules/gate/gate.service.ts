@@ -13,7 +13,7 @@ import { AdmissionService } from './admission/admission.service.js';
 import type { Closed } from './execution/close-execution.service.js';
 import type { ExecuteCall } from './admission/execute-call.js';
 import { ExecutionAnswerService, INDETERMINATE, locationOf, REPLAYED } from './execution-answer.service.js';
-import type { GateReply } from './gate.dto.js';
+import type { GateBlocked, GateExecuted, GateFailed, GatePending, GateReply } from './gate.dto.js';
 import { RunExecutionService } from './execution/run-execution.service.js';
 
 /** Runs what the gate lets through, and answers the caller with the gate's decision and the outcome. */
@@ -53,7 +53,7 @@ export class GateService {
         this.waiters.wake(HITL_TOPIC);
         return wait === 0
           ? reply(202, { ...pendingReply(answer), ...(await this.whyOf(answer)) }, locationOf(answer.executionId))
-          : this.answers.awaited(answer.executionId, wait, caller);
+          : this.awaited(answer, wait, caller);
       case 'replay':
         return this.answers.replayed(answer.executionId, caller);
       case 'refused':
@@ -75,8 +75,14 @@ export class GateService {
     return reply(201, await this.hitl.envelope(execution.hitlRequestId!, {}, caller), REPLAYED);
   }
 
+  /** Past the wait. An answer that says why a person is asked says how the limits stand, as the one without a wait does. */
+  private async awaited(answer: Of<'pending'>, wait: number, caller: Caller): Promise<Reply<GateReply>> {
+    const { status, body, headers } = await this.answers.awaited(answer.executionId, wait, caller);
+    return reply(status, 'reasons' in body ? { ...body, ...(await this.whyOf(answer)) } : body, headers);
+  }
+
   /** Which rules decided, and how the limits stand that the call goes past. */
-  private async whyOf({ reasons, reached }: Of<'pending' | 'blocked' | 'dry_run'>): Promise<Pick<GateReply, 'reasons' | 'limits'>> {
+  private async whyOf({ reasons, reached }: Of<'pending' | 'blocked' | 'dry_run'>): Promise<Pick<GateBlocked, 'reasons' | 'limits'>> {
     // The call is committed: what is said beside its answer must not turn the answer into a failure, which invites a second call.
     const limits = reached && (await this.room.statesOf(reached.organizationId, reached.grantId, reached.limits).catch(() => undefined));
     return { reasons: [...reasons], ...(limits ? { limits } : {}) };
@@ -89,7 +95,7 @@ function judged({ effectiveMode, flagged }: { effectiveMode: string; flagged: bo
   return { effectiveMode, flagged };
 }
 
-function pendingReply({ executionId, hitlRequestId, runs, expiresAt, ...answer }: Of<'pending'>): GateReply {
+function pendingReply({ executionId, hitlRequestId, runs, expiresAt, ...answer }: Of<'pending'>): GatePending {
   return { status: 'pending_hitl', executionId, hitlRequestId, runs, expiresAt: expiresAt.toISOString(), ...judged(answer) };
 }
 
@@ -106,7 +112,7 @@ function closedReply(answer: Of<'started'>, closed: Closed): GateReply {
     ...(error === undefined ? {} : { error: { ...error } }),
     ...(status === 'indeterminate' ? INDETERMINATE : {}),
     ...judged(answer),
-  };
+  } as GateExecuted | GateFailed;
 }
 
 function refusal({ code, detail, errors }: Of<'refused'>): Problem {

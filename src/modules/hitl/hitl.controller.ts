@@ -1,6 +1,5 @@
 import { Controller, Get, Header, Post } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
-import { TIMEOUT_ACTIONS } from '../../domain/gate/vocabulary.js';
 import { Access, Caller } from '../../platform/auth/access/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/access/principal.js';
 import { Idempotent, IdempotentItems } from '../../platform/http/request/idempotent.js';
@@ -9,10 +8,11 @@ import { pageRequest } from '../../platform/http/fields/pagination.js';
 import { PathParam } from '../../platform/http/request/path-param.js';
 import { QueryParams } from '../../platform/http/request/query-params.js';
 import { Replies, reply } from '../../platform/http/reply/replies.js';
+import { TIMEOUT_ACTION } from '../capabilities/document/mode-words.js';
 import { BatchDto, BatchReply } from './decisions/decide-batch.dto.js';
 import { DecideBatchService } from './decisions/decide-batch.service.js';
 import { ApprovalDto, DecisionDto, EscalationDto, FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
-import { RequestEnvelope, RequestListReply, RequestReply, RequestSnakeReply } from './hitl.presenter.js';
+import { DecidedRequestEnvelope, EITHER_REQUEST, RequestListReply } from './hitl.replies.js';
 import { ExpireNowService } from './expiry/expire-now.service.js';
 import { HitlService } from './hitl.service.js';
 
@@ -24,9 +24,8 @@ const APPROVAL_CODES = [
   'STOPPED', 'NOT_ELIGIBLE', 'SELF_APPROVAL', 'REASON_REQUIRED', 'CONFLICT', 'INVALID_INPUT', 'CAPABILITY_BLOCKED',
 ] as const;
 
-class TimeoutReply {
-  @ApiProperty({ type: RequestReply }) request!: RequestReply;
-  @ApiProperty({ enum: TIMEOUT_ACTIONS, description: 'As it was applied.' }) action!: string;
+class TimeoutReply extends DecidedRequestEnvelope {
+  @ApiProperty({ ...TIMEOUT_ACTION.member, description: 'As it was applied.' }) action!: string;
 }
 
 class ExpiryReply {
@@ -47,7 +46,7 @@ export class HitlController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'List requests', description: 'Newest first.' })
+  @ApiOperation({ summary: 'List requests', description: 'Newest first. With `assignedTo`, each says who can answer it: `decidableBy`.' })
   @Access('hitl.read')
   @Replies(200, RequestListReply)
   list(@QueryParams(RequestListQuery) query: RequestListQuery, @Caller() caller: VerifiedCaller) {
@@ -57,6 +56,7 @@ export class HitlController {
   /** A GET that acts: the interface names it. For admins, harmless to repeat, never stored; POST is its twin. */
   @Get('check-timeouts')
   @ApiOperation({
+    operationId: 'hitl.checkTimeoutsByGet',
     summary: 'End requests whose time is over',
     description: 'The service does this by itself every second. Takes 5 seconds at most. Harmless to repeat.',
   })
@@ -69,6 +69,7 @@ export class HitlController {
 
   @Post('check-timeouts')
   @ApiOperation({
+    operationId: 'hitl.checkTimeouts',
     summary: 'End requests whose time is over',
     description: 'The service does this by itself every second. Takes 5 seconds at most. Harmless to repeat.',
   })
@@ -81,10 +82,15 @@ export class HitlController {
   @Get(':id')
   @ApiOperation({
     summary: 'One request',
-    description: 'In snake_case unless `?form=camel`. `?wait=` holds the answer until the request is decided and its action closed.',
+    description:
+      'In snake_case unless `?form=camel`. `?wait=` holds the answer until the request is decided and its action closed. While it is ' +
+      'open, `decidable_by` says how many active people may approve it now, at the level at which it stands, by the rules of deciding. ' +
+      'Where `count` is 0, give somebody the right (a role, a place in the agent\'s team, the agent itself), have root decide or an ' +
+      'owner break the glass; escalating finds nobody, since admins may decide at every level. A `count` below the approvals of ' +
+      'the `quorum`, root\'s counted besides, waits for people too.',
   })
   @Access('hitl.read')
-  @Replies(200, RequestSnakeReply)
+  @Replies(200, EITHER_REQUEST)
   get(@PathParam('id', 'hitl') id: string, @QueryParams(RequestWaitQuery) query: RequestWaitQuery, @Caller() caller: VerifiedCaller) {
     return this.hitl.show(id, query, caller);
   }
@@ -115,7 +121,7 @@ export class HitlController {
   })
   @Access('hitl.decide')
   @Idempotent('hitl.approve')
-  @Replies(200, RequestEnvelope, ...APPROVAL_CODES, ...DECISION_CODES)
+  @Replies(200, DecidedRequestEnvelope, ...APPROVAL_CODES, ...DECISION_CODES)
   approve(
     @PathParam('id', 'hitl') id: string,
     @QueryParams(RequestWaitQuery) query: RequestWaitQuery,
@@ -129,7 +135,7 @@ export class HitlController {
   @ApiOperation({ summary: 'Reject a request', description: 'The action does not run. Whoever is behind the action may do so too.' })
   @Access('hitl.decide')
   @Idempotent('hitl.reject')
-  @Replies(200, RequestEnvelope, 'STOPPED', 'NOT_ELIGIBLE', ...DECISION_CODES)
+  @Replies(200, DecidedRequestEnvelope, 'STOPPED', 'NOT_ELIGIBLE', ...DECISION_CODES)
   reject(
     @PathParam('id', 'hitl') id: string,
     @QueryParams(FormQuery) query: FormQuery,
@@ -143,11 +149,12 @@ export class HitlController {
   @ApiOperation({
     summary: 'Hand a request on to the next level',
     description:
-      'By whoever may decide it, whoever is behind the action included. It leaves the queue that it stood in, and a new window opens.',
+      'By whoever may decide it, whoever is behind the action included. It leaves the queue that it stood in, and a new window opens. ' +
+      'In snake_case unless `?form=camel`.',
   })
   @Access('hitl.escalate')
   @Idempotent('hitl.escalate')
-  @Replies(200, RequestSnakeReply, 'STOPPED', 'NOT_ELIGIBLE', 'TARGET_NOT_ELIGIBLE', 'ESCALATION_LIMIT', ...DECISION_CODES)
+  @Replies(200, EITHER_REQUEST, 'STOPPED', 'NOT_ELIGIBLE', 'TARGET_NOT_ELIGIBLE', 'ESCALATION_LIMIT', ...DECISION_CODES)
   escalate(
     @PathParam('id', 'hitl') id: string,
     @QueryParams(FormQuery) query: FormQuery,
@@ -161,7 +168,7 @@ export class HitlController {
   @ApiOperation({ summary: 'Cancel a request', description: 'By the agent that asked, or an admin.' })
   @Access('hitl.cancel')
   @Idempotent('hitl.cancel')
-  @Replies(200, RequestEnvelope, ...DECISION_CODES)
+  @Replies(200, DecidedRequestEnvelope, ...DECISION_CODES)
   cancel(
     @PathParam('id', 'hitl') id: string,
     @QueryParams(FormQuery) query: FormQuery,

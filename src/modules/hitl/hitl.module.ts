@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AgentsModule } from '../agents/agents.module.js';
+import { PossibleApprovers } from '../agents/grants/possible-approvers.js';
 import { AuthorityModule } from '../authority/authority.module.js';
 import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { ExecutionsModule } from '../executions/executions.module.js';
@@ -44,7 +46,7 @@ import { TimeOutService } from './expiry/time-out.service.js';
 import { VoteStore } from './decisions/vote.store.js';
 
 @Module({
-  imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule,
+  imports: [AgentsModule, CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule,
     OrganizationsModule],
   controllers: [HitlStatsController, HitlEventsController, HitlController, CancelExecutionController],
   providers: [
@@ -60,7 +62,8 @@ import { VoteStore } from './decisions/vote.store.js';
   ],
 })
 export class HitlModule {
-  constructor(keepers: RecordKeepers) {
+  constructor(keepers: RecordKeepers, approvers: PossibleApprovers, deciders: EligibleDecidersQuery) {
+    approvers.register(deciders);
     keepers.register(requestRecords);
     keepers.register(voteRecords);
   }

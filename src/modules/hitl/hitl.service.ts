@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { recordsNothing } from '../../platform/auth/access/call-context.js';
 import type { Caller } from '../../platform/auth/access/principal.js';
+import { StatementsOnPool } from '../../platform/database/statements/statements-on-pool.js';
 import { Replayed } from '../../platform/database/transaction/idempotency.js';
 import { Problem } from '../../platform/http/reply/problem.js';
 import type { PageRequest } from '../../platform/http/fields/pagination.js';
@@ -10,6 +11,8 @@ import { type Approval, DecideRequestService } from './decisions/decide-request.
 import { EscalateRequestService, type Escalation } from './decisions/escalate-request.service.js';
 import type { FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { presentRequest, presentRequestSnake } from './hitl.presenter.js';
+import type { DecidableBy } from './queue/decidable-by.js';
+import { EligibleDecidersQuery } from './queue/eligible-deciders.query.js';
 import { HitlRequestsQuery, type RequestRow } from './requests/hitl-requests.query.js';
 import type { Decision } from './decisions/decision.js';
 import { notExecutable, type RefusedApproval } from './requests/refusals.js';
@@ -17,8 +20,8 @@ import { notExecutable, type RefusedApproval } from './requests/refusals.js';
 /** How long an approval's answer waits for its action when the caller does not say. */
 const APPROVAL_WAIT_SECONDS = 2;
 
-const present = (row: RequestRow, form: FormQuery['form'], usual: 'snake' | 'camel') =>
-  (form ?? usual) === 'snake' ? presentRequestSnake(row) : presentRequest(row);
+const present = (row: RequestRow, form: FormQuery['form'], usual: 'snake' | 'camel', decidableBy?: DecidableBy) =>
+  (form ?? usual) === 'snake' ? presentRequestSnake(row, decidableBy) : presentRequest(row, decidableBy);
 
 /** What a reviewer sees: lists, one request, and the request again after each decision. */
 @Injectable()
@@ -27,16 +30,20 @@ export class HitlService {
     private readonly requests: HitlRequestsQuery,
     private readonly deciding: DecideRequestService,
     private readonly escalating: EscalateRequestService,
+    private readonly deciders: EligibleDecidersQuery,
     private readonly waiters: Waiters,
+    private readonly pool: StatementsOnPool,
   ) {}
 
   async list(query: RequestListQuery, page: PageRequest, caller: Caller) {
-    const { rows, total, nextCursor } = await this.requests.list(caller.scope, { ...query, ...assigneeOf(query, caller) }, page);
-    return { requests: rows.map((row) => present(row, query.form, 'camel')), total, ...(nextCursor ? { nextCursor } : {}) };
+    const assignee = assigneeOf(query, caller);
+    const { rows, total, nextCursor } = await this.requests.list(caller.scope, { ...query, ...assignee }, page);
+    const found = assignee.assignedTo === undefined ? NOBODY_ASKED : await this.decidableBy(rows);
+    return { requests: rows.map((row) => present(row, query.form, 'camel', found.get(row))), total, ...(nextCursor ? { nextCursor } : {}) };
   }
 
   async show(id: string, { wait = 0, form }: RequestWaitQuery, caller: Caller) {
-    return present(await this.awaited(id, wait, caller), form, 'snake');
+    return this.withDeciders(await this.awaited(id, wait, caller), form);
   }
 
   approve(id: string, decision: Decision, { wait, form }: RequestWaitQuery, caller: Caller) {
@@ -54,7 +61,7 @@ export class HitlService {
 
   async escalate(id: string, escalation: Escalation, { form }: FormQuery, caller: Caller) {
     const { headers } = await outcomeOf(() => this.escalating.escalate(id, escalation, caller));
-    return reply(200, present(await this.find(id, caller), form, 'snake'), headers);
+    return reply(200, await this.withDeciders(await this.find(id, caller), form), headers);
   }
 
   async envelope(id: string, { form }: FormQuery, caller: Caller) {
@@ -67,6 +74,17 @@ export class HitlService {
     // An action that was enqueued a moment ago is still open, so the answer waits for the first notification.
     const row = await this.awaited(id, wait, caller, result === 'runs' ? 'news' : 'a look');
     return reply(200, { request: present(row, form, 'camel') }, headers);
+  }
+
+  private async withDeciders(row: RequestRow, form: FormQuery['form']) {
+    return present(row, form, 'snake', (await this.decidableBy([row])).get(row));
+  }
+
+  /** Of the open ones among them. Left out where it cannot be read: what is answered besides must not fail for it. */
+  private async decidableBy(rows: readonly RequestRow[]): Promise<ReadonlyMap<RequestRow, DecidableBy>> {
+    const open = rows.filter(isOpen);
+    const found = await this.deciders.decidableBy(this.pool.run, open).catch(() => []);
+    return new Map(found.map((each, i) => [open[i]!, each]));
   }
 
   private awaited(id: string, wait: number, caller: Caller, first: FirstOf = 'a look'): Promise<RequestRow> {
@@ -117,8 +135,12 @@ async function outcomeOf(act: () => Promise<DecisionResult>): Promise<{ result: 
   }
 }
 
+const NOBODY_ASKED: ReadonlyMap<RequestRow, DecidableBy> = new Map();
+
+const isOpen = ({ status }: RequestRow): boolean => status === 'pending' || status === 'escalated';
+
 /** Decided, and if it was approved, its execution closed. */
 function isFinalRequest(row: RequestRow): boolean {
-  if (row.status === 'pending' || row.status === 'escalated') return false;
+  if (isOpen(row)) return false;
   return row.status !== 'approved' || !(row.executionStatus === 'pending_hitl' || row.executionStatus === 'running');
 }

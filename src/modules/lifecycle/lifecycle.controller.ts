@@ -21,6 +21,7 @@ export class LifecycleController {
 
   @Delete(':id')
   @ApiOperation({
+    operationId: 'agents.remove',
     summary: 'Remove an agent for good',
     description: 'Its grants are revoked and its open requests cancelled; entries, requests and executions stay.',
   })
@@ -32,6 +33,7 @@ export class LifecycleController {
 
   @Post(':id/transfer')
   @ApiOperation({
+    operationId: 'agents.transfer',
     summary: 'Move an agent to another organization',
     description:
       'Its chain goes on there. Its grants are revoked, its open requests and what was approved and has not begun are cancelled, its ' +

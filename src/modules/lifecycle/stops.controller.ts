@@ -46,7 +46,7 @@ export class StopsController {
   @Access('stops.write')
   @Idempotent('stops.create')
   @Replies(201, StopEnvelope, 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
-  make(@JsonBody(MakeStopDto) body: MakeStopDto, @Caller() caller: VerifiedCaller) {
+  create(@JsonBody(MakeStopDto) body: MakeStopDto, @Caller() caller: VerifiedCaller) {
     return this.stopping.make(body, caller);
   }
 

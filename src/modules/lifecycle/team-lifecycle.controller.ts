@@ -13,6 +13,7 @@ export class TeamLifecycleController {
 
   @Delete(':id')
   @ApiOperation({
+    operationId: 'teams.remove',
     summary: 'Remove a team',
     description: 'Its grants are revoked and its memberships end. 409 while agents belong to it, in service or not.',
   })

@@ -44,7 +44,7 @@ export class OrganizationsController {
   @Access('organizations.create')
   @Idempotent('organizations.make')
   @Replies(201, OrganizationEnvelope, 'TIER_REQUIRED', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
-  make(@JsonBody(MakeOrganizationDto) body: MakeOrganizationDto, @Caller() caller: VerifiedCaller) {
+  create(@JsonBody(MakeOrganizationDto) body: MakeOrganizationDto, @Caller() caller: VerifiedCaller) {
     return this.changes.make(body, caller);
   }
 

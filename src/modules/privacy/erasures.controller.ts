@@ -34,6 +34,7 @@ export class ErasuresController {
 
   @Post()
   @ApiOperation({
+    operationId: 'erasures.create',
     summary: 'Erase values of somebody who has no account here',
     description:
       'Every committed value of the log that holds one of the texts, and what else the service keeps of them, reads `[erased]` from ' +

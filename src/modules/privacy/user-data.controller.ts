@@ -14,6 +14,7 @@ export class UserDataController {
 
   @Delete(':id/data')
   @ApiOperation({
+    operationId: 'users.eraseData',
     summary: "Erase a person's data",
     description:
       'For good. Profile, keys and sessions at once, on every server; what the log and other tables hold of them is searched for, also ' +

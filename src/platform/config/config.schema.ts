@@ -64,7 +64,9 @@ export const DATABASE = {
   DATABASE_POOL_SIZE: withDefault('10', integer(2, 1_000), 'Connections of one server process.'),
   DATABASE_LISTEN_URL: secret(postgresUrl(), 'For LISTEN, past a pooler that does not carry it.', 'DATABASE_URL'),
   POSTGRES_BIN: optional(text(), 'Folder with initdb and postgres to run instead of the embedded binaries.'),
-  DATA_DIR: optional(text(), 'Folder of the embedded database and its secrets.', { otherwise: '.countersign in the checkout' }),
+  DATA_DIR: optional(text(), 'Folder of the embedded database and its secrets; a relative one is of the checkout.', {
+    otherwise: '.countersign in the checkout',
+  }),
 } as const;
 
 export const SECRETS = {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkoutRoot } from './checkout-root.js';
 import { ConfigError, completeConfig, givenSecrets, loadConfig } from './config.js';
 import { warningsAbout } from './warnings.js';
 
@@ -83,6 +84,11 @@ describe('loadConfig', () => {
     [{ ...PROVIDER, OIDC_DEFAULT_ROLE: 'admin' }, []],
   ])('warns of what is mostly a mistake (%#)', (env, wanted) => {
     expect(warningsAbout(loadConfig(env))).toEqual(wanted.map((line) => expect.stringMatching(line)));
+  });
+
+  it('takes a relative data directory for one of the checkout, from wherever it is started', () => {
+    expect(loadConfig({ DATA_DIR: 'data' }).dataDir).toBe(join(checkoutRoot(), 'data'));
+    expect(loadConfig({}).dataDir).toBe(join(checkoutRoot(), '.countersign'));
   });
 
   it('anchors beside its data unless configured otherwise', () => {

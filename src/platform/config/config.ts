@@ -121,7 +121,7 @@ function fromEnvironment(environment: Environment): Config {
   const embedded = rest.DATABASE_URL === undefined;
   const members = Object.fromEntries(Object.entries(rest).map(([name, value]) => [camelCase(name), value]));
   const appUrl = rest.APP_URL ?? `http://localhost:${rest.PORT}`;
-  const dataDir = resolve(rest.DATA_DIR ?? resolve(checkoutRoot(), '.countersign'));
+  const dataDir = resolve(checkoutRoot(), rest.DATA_DIR ?? '.countersign');
   return Object.freeze({
     ...(members as unknown as CamelCased<Omit<Environment, 'RUNTIME_FALLBACK'>>),
     production,

@@ -19,8 +19,15 @@ class ReadyReply {
   parkedEffects!: number;
   @ApiProperty({ type: 'integer', description: 'For how many seconds entries have stood that not every anchor knows; 0: there are none.' })
   unanchoredSeconds!: number;
-  @ApiProperty({ type: 'integer', description: 'Notification channels that are off, since this ENCRYPTION_KEY does not open their settings.' })
+  @ApiProperty({ type: 'integer', description: 'Notification channels that are off: this ENCRYPTION_KEY does not open their settings.' })
   unreadableChannels!: number;
+  @ApiProperty({ type: 'integer', description: 'Deliveries to channels that wait; 10,000 stands for more.' }) deliveriesWaiting!: number;
+  @ApiProperty({
+    enum: ['current', 'retired', 'replaced'],
+    description: 'Whether `AUDIT_SIGNING_KEY` is the key that signs. `retired`: it was rotated, and this server has the old one. ' +
+      '`replaced`: another one is in the database, and nothing vouches for it.',
+  })
+  signingKey!: string;
   @ApiProperty({ required: false, description: 'What is not as it should be with the anchors, though calls are served.' })
   anchorWarning?: string;
   @ApiProperty({ required: false, description: 'Why entries are kept for less time than the law asks.' }) retentionWarning?: string;
@@ -44,7 +51,7 @@ export class HealthController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'Whether the server is up' })
+  @ApiOperation({ operationId: 'health.check', summary: 'Whether the server is up' })
   @Access('public')
   @Replies(200, HealthReply)
   health(): HealthReply {

@@ -73,6 +73,11 @@ export class AddressLimit {
     return rateHeaders('address', this.limit, answer);
   }
 
+  /** Whether the call's address is known to have used its quota up, so that a further refusal will be 429. Counts nothing. */
+  isSpent(request: Request): boolean {
+    return this.quotas?.isSpent(addressSubject(contextOf(request)?.address)) === true;
+  }
+
   /** Whether a refusal still has to be counted: nobody verified who called, and it was not counted before. */
   concerns(request: Request): boolean {
     return this.quotas !== undefined && contextOf(request)?.caller === undefined && !this.counted.has(request);

@@ -89,6 +89,12 @@ export class LeasedQuotas {
     return this.spend(subject, lease) ?? this.wait(subject, lease);
   }
 
+  /** Whether it is known here that nothing of the subject's quota is left in the present window. */
+  isSpent(subject: string): boolean {
+    const lease = this.leases.get(subject);
+    return lease !== undefined && lease.left === 0 && lease.taken >= this.terms.limit && lease.endsAt > this.now();
+  }
+
   private begin(subject: string): Lease {
     const lease: Lease = { left: 0, taken: 0, endsAt: -Infinity, awayUntil: -Infinity };
     this.keep(subject, lease);

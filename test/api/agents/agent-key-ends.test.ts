@@ -78,6 +78,30 @@ test('deleted, it and its tokens are dead on every server; the agent\'s other cr
     .toMatchObject({ actorId: 'root', metadata: { keyId: one.keyId } });
 });
 
+test('one that was found dead is not remembered: made anew, it is whose it is by then', async () => {
+  const [former, heir] = [await held(), await anAgent(server).granted('web.search').create()];
+  const [first] = former.byKey;
+  const [{ secret_hash: hash }] = await server.sql<{ secret_hash: string }>(
+    'select secret_hash from agent_keys where id = $1', [former.keyId]) as [{ secret_hash: string }];
+  (await root.delete(`/api/v1/agents/${former.agent.id}/keys/${former.keyId}`)).expect(204);
+  (await execute(first!)).expect(401, 'UNAUTHENTICATED');
+  // Past the API: no two keys that the service makes are the same.
+  await server.sql(
+    `insert into agent_keys (organization_id, id, agent_id, name, secret_hash, epoch, created_by, created_at)
+     select organization_id, $1, id, 'heir', $2, epoch, 'root', clock_timestamp() from agents where id = $3`,
+    [`${former.keyId.slice(0, -1)}${former.keyId.endsWith('0') ? '1' : '0'}`, hash, heir.id]);
+  (await execute(first!)).expect(200);
+  expect((await first!.get('/api/v1/agents')).expect(200).at('agents')).toMatchObject([{ id: heir.id }]);
+});
+
+test('what it asked for stays open, and runs once a person approves it', async () => {
+  const { agent, keyId, byKey } = await held();
+  const asked = (await byKey[0]!.post('/api/v1/execute', { capability: 'email.send' })).expect(202);
+  (await root.delete(`/api/v1/agents/${agent.id}/keys/${keyId}`)).expect(204);
+  const approved = (await root.post(`/api/v1/hitl/${asked.text('hitlRequestId')}/approve`)).expect(200);
+  expect(approved.at('request')).toMatchObject({ status: 'approved', execution: { status: 'executed' } });
+});
+
 test('a key is found under its own agent alone', async () => {
   const [one, stranger] = [await held(), await anAgent(server).create()];
   (await root.delete(`/api/v1/agents/${stranger.id}/keys/${one.keyId}`)).expect(404, 'NOT_FOUND');

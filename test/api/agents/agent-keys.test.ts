@@ -209,6 +209,11 @@ describe('exchanging', () => {
     expect((await auditOf(server, agent.id)).find(({ metadata }) => metadata.occasion === 'exchange')).toMatchObject({
       event: 'auth.agent_jwt_issued', actorId: agent.id, metadata: { jti: claims.jti, keyId: made.text('key.id') },
     });
+    (await agent.client.post(`/api/v1/agents/${agent.id}/token/refresh`)).expect(200);
+    const entries = await auditOf(server, agent.id);
+    const renewed = entries.filter(({ event }) => event === 'agent.token_refreshed').map(({ metadata }) => metadata);
+    expect(renewed).toMatchObject([{ jti: claimsOf(refreshed).jti, keyId: made.text('key.id') }, { epoch: 0 }]);
+    expect(renewed[1]).not.toHaveProperty('keyId');
   });
 
   test('a token ends with its key at the latest, refreshed ones too', async () => {

@@ -87,10 +87,10 @@ describe('breaking the glass', () => {
 
 describe('rules that change meanwhile: the stricter of then and now', () => {
   test('raised, lowered, taken away, and added', async () => {
-    const raised = await asked({ approvals: 2 });
+    const [raised, owner] = [await asked({ approvals: 2 }), await person('owner')];
     await configure(raised, { quorum: { approvals: 3, groups: [{ role: 'owner' }] } });
     for (const who of [ann!, bob!, cid!]) await votes(who, raised);
-    await decides(await person('owner'), raised);
+    await decides(owner, raised);
 
     const taken = await asked({ approvals: 2 });
     await configure(taken, { quorum: null });
@@ -108,6 +108,7 @@ describe('rules that change meanwhile: the stricter of then and now', () => {
     await defineCapability(server, capability, { connector: { type: 'http', method: 'POST', url: 'http://127.0.0.1:9/' } });
     const terms = { organizationId: await firstOrganization(server), capability, grant: { hitlTimeoutAction: 'approve' } } as const;
     const request = await asked(null, terms);
+    await aPerson(server, 'admin');
     await pauseOutbox(server);
     try {
       await server.sql('update hitl_requests set expires_at = clock_timestamp() where id = $1', [request.id]);

@@ -2,17 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../../support/http/actors.js';
 import { auditOf } from '../../support/log/entries.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
-import { anOrganization, aTeam, firstOrganization } from '../../support/builders/people.js';
+import { anOrganization, aPerson, aTeam, type BuiltPerson, firstOrganization } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
 const CAPABILITY = 'email.send';
 
 let server: TestServer;
 let root: Client;
+let owner: BuiltPerson;
 
 beforeAll(async () => {
   server = await startServer();
   root = asRoot(server);
+  // As many as the largest quorum asks for, root besides.
+  for (let n = 0; n < 9; n++) await aPerson(server, 'admin');
+  owner = await aPerson(server, 'owner');
 });
 
 afterAll(() => server.stop());
@@ -25,7 +29,7 @@ const shown = async (agent: BuiltAgent) => (await root.get(`/api/v1/agents/${age
 describe('a grant that asks several people', () => {
   test('keeps and shows what was said, tells the log, keeps what is left out and forgets what is null', async () => {
     const agent = await anAgent(server).create();
-    const teamId = await aTeam(server, await firstOrganization(server));
+    const teamId = await aTeam(server, await firstOrganization(server), [{ userId: owner.id }]);
     const quorum = { approvals: 2, groups: [{ teamId }, { role: 'admin' }] };
     const reminders = [{ secondsBefore: 300 }, { secondsBefore: 60, escalate: true }];
     const made = (await grant(agent, { quorum: { ...quorum, groups: [{ team_id: teamId }, { role: 'admin' }] },
@@ -35,7 +39,7 @@ describe('a grant that asks several people', () => {
     expect((await auditOf(server, agent.id)).find(({ event }) => event === 'capability.granted'))
       .toMatchObject({ metadata: { quorum, reminders } });
     (await configure(agent, { quorum: { approvals: 10 } })).expect(200);
-    expect(await shown(agent)).toMatchObject({ quorum: { approvals: 10 }, reminders });
+    expect(await shown(agent)).toMatchObject({ quorum: { ...quorum, approvals: 10 }, reminders });
     (await configure(agent, { quorum: null, reminders: [] })).expect(200);
     for (const member of ['quorum', 'reminders']) expect(await shown(agent)).not.toHaveProperty(member);
     (await configure(agent, { quorum, reminders })).expect(200);
@@ -47,11 +51,16 @@ describe('a grant that asks several people', () => {
 
   test('a group is a team of this organization or a role, not both', async () => {
     const agent = await anAgent(server).create();
-    const here = await aTeam(server, await firstOrganization(server));
+    const here = await aTeam(server, await firstOrganization(server), [{ userId: owner.id }]);
     const foreign = await aTeam(server, await anOrganization(server));
-    for (const group of [{ teamId: foreign }, { teamId: 'team_none' }, { teamId: here, role: 'admin' }, {}, { role: 'agent' }]) {
+    const cases = [
+      [422, 'TARGET_NOT_ELIGIBLE', { teamId: foreign }], [422, 'TARGET_NOT_ELIGIBLE', { teamId: 'team_none' }],
+      [400, 'VALIDATION_FAILED', { teamId: here, role: 'admin' }], [400, 'VALIDATION_FAILED', {}],
+      [400, 'VALIDATION_FAILED', { role: 'agent' }],
+    ] as const;
+    for (const [status, code, group] of cases) {
       const groups = [{ role: 'owner' }, group];
-      const refused = (await grant(agent, { quorum: { approvals: 2, groups } })).expect(400, 'VALIDATION_FAILED');
+      const refused = (await grant(agent, { quorum: { approvals: 2, groups } })).expect(status, code);
       expect(refused.text('errors.0.pointer')).toMatch(/^\/quorum\/groups\/1/);
     }
     expect((await root.get(`/api/v1/agents/${agent.id}/capabilities`)).list('grants')).toEqual([]);

@@ -98,6 +98,17 @@ describe('granting', () => {
       metadata: { hitlMode: 'escalate', timeoutSeconds: 90 } });
   });
 
+  test('null returns the mode to its default too, in granting and configuring, and is the default of a first grant', async () => {
+    const to = await anAgent(server).create();
+    const first = (await grant({ capability: 'email.send', hitlMode: null }, to)).expect(201);
+    expect(first.at('grant')).toMatchObject({ hitlMode: 'propose', effectiveMode: 'propose' });
+    (await grant({ capability: 'email.send', hitlMode: 'escalate' }, to)).expect(200);
+    const again = (await grant({ capability: 'email.send', hitlMode: null }, to)).expect(200);
+    expect([again.text('grant.hitlMode'), again.list('changed')]).toEqual(['propose', ['hitlMode']]);
+    (await configure('email.send', { hitl_mode: 'block' }, to)).expect(200);
+    expect((await configure('email.send', { hitl_mode: null }, to)).expect(200).text('grant.hitlMode')).toBe('propose');
+  });
+
   test('parallel grants of one capability make one grant', async () => {
     const to = await anAgent(server).create();
     const answers = await Promise.all(Array.from({ length: 6 }, () => grant({ capability: 'web.search' }, to)));
@@ -155,27 +166,6 @@ describe('expiry', () => {
   });
 });
 
-describe('what may not be what was meant', () => {
-  const warned = async (body: object, to: BuiltAgent) => (await grant(body, to)).expect(201).list('warnings');
-
-  test('is said, and accepted all the same', async () => {
-    const to = await anAgent(server).granted('file.write', { hitlMode: 'auto' }).create();
-    const cases = [
-      [{ capability: 'finance.payment', hitlMode: 'auto' }, { code: 'ALWAYS_ESCALATES', pointer: '/hitlMode' }],
-      [{ capability: 'web.search', expiresAt: '2020-01-01T00:00:00Z' }, { code: 'EXPIRED', pointer: '/expiresAt' }],
-      [{ capability: 'file:write', hitlMode: 'block' }, { code: 'MILDER_TWIN', pointer: '/capability' }],
-    ] as const;
-    for (const [body, warning] of cases) expect(await warned(body, to)).toMatchObject([warning]);
-    expect((await grant({ capability: 'file:read', hitlMode: 'auto' }, to)).expect(201).body).not.toHaveProperty('warnings');
-  });
-
-  test('also where an agent is registered, at the place in the list', async () => {
-    const grants = [{ capability: 'web.search', hitlMode: 'auto' }, { capability: 'data.delete', hitlMode: 'propose' }];
-    const made = (await root.post('/api/v1/agents', { name: 'careless', grants })).expect(201);
-    expect(made.list('warnings')).toMatchObject([{ code: 'ALWAYS_ESCALATES', pointer: '/grants/1/hitlMode' }]);
-  });
-});
-
 describe('configuring', () => {
   test('changes what is sent, keeps the rest, counts a version and records it', async () => {
     const to = await anAgent(server).create();
@@ -218,7 +208,6 @@ describe('configuring', () => {
     }
     (await configure('web.search', { hitlMode: 'ask' }, to)).expect(400, 'VALIDATION_FAILED');
     (await configure('web.search', { conditions: [{ when: '(', hitlMode: 'block' }] }, to)).expect(422, 'INVALID_CONDITION');
-    (await configure('web.search', { hitlMode: null }, to)).expect(400);
     expect((await root.get(`/api/v1/agents/${to.id}/capabilities`)).number('grants.0.version')).toBe(1);
   });
 });

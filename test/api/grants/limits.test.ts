@@ -155,6 +155,16 @@ describe('what is said of limits', () => {
     expect(entries.map(({ metadata }) => metadata.limits)).toEqual([shown, [calls(7, 'block')], undefined]);
   });
 
+  test('an answer that waited in vain says how they stand, as the one without a wait does', async () => {
+    const agent = await limited(calls(1, 'propose'));
+    await statusOf(agent);
+    const atOnce = (await run(agent)).expect(202).at('limits');
+    const waited = (await agent.client.post('/api/v1/execute', { capability: CALL, input: {} }, { query: { wait: 1 } })).expect(202);
+    expect(atOnce).toMatchObject([{ max: 1, used: 1, left: 0, retryAfter: expect.any(Number) }]);
+    expect(waited.at('limits')).toMatchObject([{ max: 1, used: 2, left: 0, then: 'propose' }]);
+    expect(waited.list('reasons')).toMatchObject([{ rule: 'grant_mode' }, { rule: 'limit' }]);
+  });
+
   test('they count from when they are set; what was counted stays as long as the grant does', async () => {
     const agent = await anAgent(server).granted(CALL).create();
     expect([await statusOf(agent), await statusOf(agent)]).toEqual(['executed', 'executed']);

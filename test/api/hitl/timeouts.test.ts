@@ -181,6 +181,7 @@ describe('an approval by time asks the gate anew', () => {
 
   test('what needs several people by now is rejected', async () => {
     const request = await asked({ hitlTimeoutAction: 'approve' });
+    await aPerson(server, 'admin');
     (await root.patch(`/api/v1/agents/${request.agent.id}/capabilities/email.send`,
       { quorum: { approvals: 2 }, hitlTimeoutAction: 'reject' })).expect(200);
     await makeDue(server, [request.id]);

@@ -46,7 +46,7 @@ describe('the routes', () => {
 
   test('public are health, what proves the log to anybody, ways of coming in, and what checks a credential of its own', () => {
     expect(routes.filter(isPublic).map(({ method, template }) => `${method} ${template}`).sort()).toEqual([
-      'GET /api/v1/audit/checkpoints', 'GET /api/v1/audit/keys', 'GET /api/v1/audit/verifier',
+      'GET /', 'GET /account', 'GET /api/v1/audit/checkpoints', 'GET /api/v1/audit/keys', 'GET /api/v1/audit/verifier',
       'GET /api/v1/auth/callback', 'GET /api/v1/auth/login', 'GET /chat-accounts/link',
       'GET /health', 'GET /health/live', 'GET /health/ready', 'GET /hitl/{id}/approve', 'GET /hitl/{id}/reject',
       'GET /invitations/{token}', 'GET /sign-in',
@@ -62,7 +62,7 @@ describe('the routes', () => {
     const others = denied.filter(({ access }) => !/^(?:sign-in|chat-accounts|inbox)\..*-self$/.test(access));
     expect(others.map(({ template }) => template).sort()).toEqual(
       ['/api/v1/agents/token', '/api/v1/agents/{id}/token/refresh', '/api/v1/users/me']);
-    expect(denied.length - others.length).toBe(16);
+    expect(denied.length - others.length).toBe(17);
   });
 
   // The interface's rules in their own words, so that a slip in the table is not a slip here too.
@@ -73,6 +73,7 @@ describe('the routes', () => {
       'GET /api/v1/agents/{id}',
       'GET /api/v1/agents/{id}/capabilities',
       'GET /api/v1/agents/{id}/keys',
+      'GET /api/v1/auth/me',
       'GET /api/v1/capabilities',
       'GET /api/v1/capabilities/grants',
       'GET /api/v1/executions',

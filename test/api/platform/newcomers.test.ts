@@ -67,7 +67,7 @@ const MISTAKES: readonly Mistake[] = [
   ['skipping people', execute({ capability: 'email.send', skipHitl: true }), 403, 'FORBIDDEN',
     'skipHitl is for calls inside the service; no request may ask for it.'],
   ['root without an agent', () => root.post(`${V1}/execute`, { capability: 'web.search' }), 400, 'VALIDATION_FAILED',
-    '/agentId is required with the root key: the agent that acts.'],
+    '/agentId is required unless the caller is an agent: the agent that acts.'],
   ['another agent', () => agent.client.post(`${V1}/execute`, { capability: 'web.search', agentId: other.id }), 403, 'FORBIDDEN',
     'An agent acts for itself; leave agentId out.'],
   ['a misspelt capability', execute({ capability: 'web.serch' }), 403, 'CAPABILITY_NOT_GRANTED',
@@ -79,7 +79,7 @@ const MISTAKES: readonly Mistake[] = [
   ['a capability that is not granted', execute({ capability: 'file.write' }), 403, 'CAPABILITY_NOT_GRANTED',
     'The token does not hold this capability.'],
   ['a person who executes', () => viewer.client.post(`${V1}/execute`, { capability: 'web.search' }), 403, 'FORBIDDEN',
-    'The role viewer may not execute through the gate.'],
+    'The role viewer may not execute through the gate (owners and admins: dry runs alone).'],
   ['an edit, misspelt', approving({ editInput: { amount: 1 } }), 400, 'VALIDATION_FAILED',
     '/editInput is not known here; did you mean editedInput?'],
   ['a digest, misspelt', approving({ expectedDigst: 'a'.repeat(64) }), 400, 'VALIDATION_FAILED',
@@ -91,7 +91,7 @@ const MISTAKES: readonly Mistake[] = [
   ['mode of a grant', granting({ mode: 'block' }), 400, 'VALIDATION_FAILED', '/mode is not known here; did you mean hitlMode?'],
   ['mode of a grant at registration', () => root.post(`${V1}/agents`, { name: 'a', grants: [{ capability: 'web.search', mode: 'block' }] }),
     400, 'VALIDATION_FAILED', '/grants/0/mode is not known here; did you mean hitlMode?'],
-  ['a mode that is none', granting({ hitlMode: 'ask' }), 400, 'VALIDATION_FAILED', /^\/hitlMode must be one of: .*propose/],
+  ['a mode that is none', granting({ hitlMode: 'ask' }), 400, 'VALIDATION_FAILED', /^\/hitlMode must be one of: .*never means never ask/],
   ['the name of the capability as name', () => root.post(`${V1}/agents/${agent.id}/capabilities`, { name: 'web.search' }), 400,
     'VALIDATION_FAILED', '/name is not known here; did you mean capability?'],
   ['an end of a grant, by another word', granting({ validUntil: '2030-01-01T00:00:00Z' }), 400, 'VALIDATION_FAILED',
@@ -185,7 +185,7 @@ describe('what newcomers get wrong', () => {
     const connector = { type: 'http', method: 'GET', url: 'https://api.example.test/', timeoutSecond: 5 };
     const answer = (await root.patch(`${V1}/capabilities/web.search`, { connector })).expect(400);
     expect(answer.at('errors')).toEqual([
-      { pointer: '/connector/timeoutSecond', message: 'is not a member of a connector; did you mean timeoutSeconds?' },
+      { pointer: '/connector/timeoutSecond', message: 'is not known here; did you mean timeoutSeconds?' },
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anonymous, as, asRoot, type Client, type Reply } from '../../support/http/actors.js';
-import { anAgent } from '../../support/builders/agents.js';
+import { anAgent, anAgentKey } from '../../support/builders/agents.js';
 import { aPerson } from '../../support/builders/people.js';
 import { asSession } from '../../support/builders/tenants.js';
 import { closeRawConnections, sendRaw } from '../../support/http/raw-http.js';
@@ -159,6 +159,19 @@ describe('of an address', () => {
       expect(statuses(answers)).toEqual({ 401: ADDRESS, 429: ADDRESS });
       expectLimited(answers.at(-1)!, POLICY);
     });
+
+  test('agent keys that nobody made count too; one that is good passes past it, whether or not this server has seen it', async () => {
+    const agent = await anAgent(one).create();
+    const [seen, unseen] = [await anAgentKey(one, agent), await anAgentKey(one, agent)];
+    (await seen.client.get(CATALOGUE)).expect(200);
+    const address = '198.51.100.70';
+    const guess = (nth: number) => from(address, as(one, `svc_agent_${String(nth).padStart(64, '0')}`)).get(CATALOGUE);
+    expect(statuses(await repeat(2 * ADDRESS, guess))).toEqual({ 401: ADDRESS, 429: ADDRESS });
+    const guesses = Array.from({ length: 200 }, (_, nth) => guess(1_000 + nth));
+    const good = await Promise.all([seen, unseen].map(({ client }) => from(address, client).get(CATALOGUE)));
+    expect(statuses(good)).toEqual({ 200: 2 });
+    expect(statuses(await Promise.all(guesses))).toEqual({ 429: 200 });
+  });
 
   test.each([
     { name: 'its commit', nth: 0, options: {} },

@@ -127,7 +127,8 @@ const LIKE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   hitl_requests: {
     hitl_mode: 'propose', status: 'cancelled', runs: 'service', separation_of_duties: 'standard', reminders: [], quorum: null,
   },
-  outbox: { kind: 'notification.send' },
+  // Of a kind that nobody takes here: there is no mail server.
+  outbox: { kind: 'mail.send' },
   erasures: { kind: 'values', state: 'done' },
   rate_quotas: { subject: `address:${ADDRESS}` },
   sessions: { method: 'passkey' },

@@ -19,6 +19,7 @@ import { CONFIG } from '../../../src/platform/config/config.js';
 import { IdempotencyKeys } from '../../../src/platform/database/transaction/idempotency.js';
 import { StatementsOnPool } from '../../../src/platform/database/statements/statements-on-pool.js';
 import { FormRoute, PageRoute, SameSiteRoute } from '../../../src/platform/http/request/browser-routes.js';
+import { CallerCheck } from '../../../src/platform/auth/credentials/caller-check.js';
 import { CallGuard } from '../../../src/platform/http/request/call.guard.js';
 import { formFields } from '../../../src/platform/http/request/form-fields.js';
 import { Problem } from '../../../src/platform/http/reply/problem.js';
@@ -133,7 +134,8 @@ export async function startActions() {
   @Module({
     controllers: [ActionsController],
     providers: [
-      Identification, BrowserCalls, CallGuard, { provide: CONFIG, useValue: config }, { provide: CredentialSources, useValue: sources },
+      Identification, BrowserCalls, CallerCheck, CallGuard,
+      { provide: CONFIG, useValue: config }, { provide: CredentialSources, useValue: sources },
       { provide: IdempotencyKeys, useValue: new IdempotencyKeys(config) }, { provide: StatementsOnPool, useValue: { run: () => [] } },
       { provide: AuthJournal, useValue: { failed: async (_: Request, reason: string) => void noted.failures.push(reason) } },
       { provide: AddressLimit, useValue: { take: async () => void noted.counted++ } },

@@ -136,7 +136,10 @@ describe('the documentation', () => {
   });
 
   it('needs nothing from elsewhere, and nothing inline', async () => {
-    for (const path of ['/docs', '/docs/', '/docs/errors']) {
+    const pages = [
+      '/docs', '/docs/', '/docs/errors', '/docs/how-to', '/docs/how-to/connector', '/docs/glossary', '/docs/search?q=thing',
+    ];
+    for (const path of pages) {
       const html = await (await fetch(server.url + path)).text();
       const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!);
       expect(links.length).toBeGreaterThan(3);
@@ -147,18 +150,43 @@ describe('the documentation', () => {
     }
   });
 
+  it('is searched without a script: routes by path, word and member, and how-to pages', async () => {
+    const foundBy = async (query: string) => {
+      const page = await (await fetch(`${server.url}/docs/search?q=${encodeURIComponent(query)}`)).text();
+      return [...page.matchAll(/<li><a href="([^"]+)">/g)].map(([, href]) => href);
+    };
+    expect((await foundBy('post /things')).filter((href) => href!.startsWith('/docs#/'))).not.toEqual([]);
+    expect((await foundBy('quorum'))[0]).toBe('/docs/how-to/quorum');
+    expect(await foundBy('never ask')).toContain('/docs/glossary');
+    expect(await foundBy('no-such-word')).toEqual([]);
+  });
+
+  it('shows what was searched for as text, and takes whatever is asked', async () => {
+    const odd = [
+      '?q=<script>alert("1")</script>', '?q=%', '?q=a&q=b', '?q[]=1', '', '?q=', `?q=${'a'.repeat(5_000)}`, '?%zz&=;', '?q=%00%ff',
+    ];
+    for (const query of odd) {
+      const answer = await fetch(`${server.url}/docs/search${query}`);
+      expect([query.slice(0, 40), answer.status]).toEqual([query.slice(0, 40), 200]);
+      expect(await answer.text()).not.toContain('<script>alert');
+    }
+    expect((await fetch(`${server.url}/docs/search`, { method: 'POST' })).status).toBe(404);
+  });
+
   it('holds an OpenAPI 3.1 document of the routes', async () => {
     const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
       openapi: string;
-      paths: Record<string, Record<string, { operationId: string; responses: object; parameters: { name: string }[] }>>;
+      paths: Record<string, Record<string, { operationId: string; responses: object; parameters: { name?: string; $ref?: string }[] }>>;
       components: { schemas: Record<string, { properties: Record<string, unknown>; required?: string[] }> };
     };
     expect(document.openapi).toBe('3.1.0');
-    expect(document.paths['/things']?.['post']?.operationId).toBe('thingsMake');
-    expect(document.paths['/api/v1/llm/things']?.['post']?.operationId).toBe('thingsMakeAlias');
+    expect(document.paths['/things']?.['post']?.operationId).toBe('things.make');
+    expect(document.paths['/api/v1/llm/things']?.['post']?.operationId).toBe('things.make2');
     const statuses = Object.keys(document.paths['/things']!['post']!.responses);
     expect(statuses).toEqual(['201', '400', '401', '403', '404', '413', '415', '429', '500', '503']);
-    expect(document.paths['/things']?.['get']?.parameters.map(({ name }) => name)).toEqual(['limit', 'offset', 'cursor']);
+    const parameters = document.paths['/things']?.['get']?.parameters;
+    expect(parameters?.flatMap(({ name }) => name ?? [])).toEqual(['limit', 'offset', 'cursor']);
+    expect(parameters?.flatMap(({ $ref }) => $ref?.split('/').at(-1) ?? [])).toEqual(['Prefer', 'Traceparent']);
     expect(document.components.schemas['ThingDto']?.required).toEqual(['name']);
     expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(['ThingDto', 'LimitsDto', 'Problem']));
     expect(Object.keys(document.paths['/open/declared-code']!['get']!.responses)).toContain('409');

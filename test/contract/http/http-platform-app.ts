@@ -3,6 +3,7 @@ import { type CanActivate, Controller, type ExecutionContext, Get, Injectable, M
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Request } from 'express';
+import { ApiTags } from '@nestjs/swagger';
 import { QueryFailedError } from 'typeorm';
 import { APP_OPTIONS, configureApp, type PipelineSettings } from '../../../src/configure-app.js';
 import { bodyBytes, formBody } from '../../../src/platform/http/request/body-reader.js';
@@ -47,6 +48,7 @@ class FakeGuard implements CanActivate {
   }
 }
 
+@ApiTags('Operations')
 @Controller()
 class ThingsController {
   handled = 0;

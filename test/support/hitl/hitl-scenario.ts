@@ -159,7 +159,8 @@ export function grantBody(capability: string, { mode, action, quorum, reminders 
     hitlTimeoutAction: action,
     reminders: reminders.map(({ minutesBefore, escalates }) => ({ secondsBefore: minutesBefore * 60, escalate: escalates })),
     conditions: [{ when: 'input.danger == true', hitlMode: 'escalate' }],
-    ...(quorum ? { quorum: { approvals: quorum.approvals, ...(quorum.withAdmin ? { groups: [{ role: 'admin' }] } : {}) } } : {}),
+    // Granted again, what is left out stays.
+    quorum: quorum ? { approvals: quorum.approvals, groups: quorum.withAdmin ? [{ role: 'admin' }] : [] } : null,
   };
 }
 

@@ -213,9 +213,10 @@ export class Walker {
   private bodyOf(nth: number, { digest, verb, breakGlass, to, edit }: DecisionResult): Record<string, unknown> {
     return {
       ...(edit === undefined ? {} : { editedInput: { danger: edit === 'danger', number: this.edits++ } }),
+      // Timing out takes no body.
       ...(verb === 'timeout' ? {} : { reason: breakGlass === 'with a reason' ? 'nobody else was to be had' : 'short' }),
       ...(to === undefined ? {} : { escalateTo: this.scenario.idOf(to, this.model.requests[nth]!.agent) }),
-      ...this.digestOf(nth, digest),
+      ...(verb === 'timeout' ? {} : this.digestOf(nth, digest)),
       ...(breakGlass === undefined ? {} : { breakGlass: true }),
     };
   }

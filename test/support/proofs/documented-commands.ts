@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestServer } from '../servers/server.js';
-import { type Environment, ROOT_KEY } from '../servers/test-run.js';
+import { CHECKOUT, type Environment, ROOT_KEY } from '../servers/test-run.js';
 
 /** What a document says: the lines to type, the status of each call, and answers as far as they are shown. */
 export interface DocumentedCommands {
@@ -33,10 +33,11 @@ export function commandsIn(text: string): DocumentedCommands {
   for (const [, language, content = ''] of text.matchAll(/^```(\w+)\n(.*?)^```$/gms)) {
     if (language === 'json') answers.push({ call: statuses.length - 1, body: JSON.parse(content) });
     if (language !== 'sh') continue;
-    script.push(content);
+    // How often it is asked until something is done, no document can say.
+    script.push(content.replace(/^until curl\b/gm, 'until command curl'));
     const lines = content.split('\n');
     lines.forEach((line, at) => {
-      if (!/\bcurl\b/.test(line)) return;
+      if (!/\bcurl\b/.test(line) || line.startsWith('until ')) return;
       const status = /^# (\d{3}): /.exec(lines[at - 1] ?? '')?.[1];
       if (status === undefined) throw new Error(`the document does not say what this answers: ${line}`);
       statuses.push(Number(status));
@@ -45,12 +46,17 @@ export function commandsIn(text: string): DocumentedCommands {
   return { script: script.join(''), statuses, answers };
 }
 
-// Stands before the real curl, and writes down what each call of the script was answered.
+// Stands before the real curl, and writes down what each call of the script was answered. The story runs in a folder
+// of its own, where `npx countersign` would not be the command of the checkout.
 const WATCHED = `
 curl() {
   command curl -o "$LOG/body" -w '%{http_code}\\n' "$@" >> "$LOG/statuses"
   cp "$LOG/body" "$LOG/$(wc -l < "$LOG/statuses" | tr -d ' ').json"
   cat "$LOG/body"
+}
+npx() {
+  shift
+  node "$CHECKOUT/bin/countersign.mjs" "$@"
 }
 set -eu
 `;
@@ -63,7 +69,7 @@ export async function runCommands(
   const log = mkdtempSync(join(tmpdir(), 'countersign-story-'));
   const child = spawn('sh', ['-c', `${WATCHED}${script}`], {
     cwd: log,
-    env: { PATH: process.env.PATH, LOG: log, COUNTERSIGN_URL: server.url, COUNTERSIGN_KEY: ROOT_KEY, ...env },
+    env: { PATH: process.env.PATH, LOG: log, CHECKOUT, COUNTERSIGN_URL: server.url, COUNTERSIGN_KEY: ROOT_KEY, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

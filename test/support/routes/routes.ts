@@ -71,7 +71,10 @@ function membersOf({ requestBody }: Operation, schemas: Schemas): Readonly<Recor
 /** With the members of what it refers to, however deep. */
 function resolved(schema: MemberSchema, schemas: Schemas): MemberSchema {
   const ref = [schema, ...(schema.allOf ?? []), schema.items].find((part) => part?.$ref !== undefined)?.$ref;
-  const properties = ref === undefined ? undefined : schemas[ref.split('/').at(-1)!]?.properties;
+  const found = ref === undefined ? undefined : schemas[ref.split('/').at(-1)!];
+  // Words that the document explains in one place.
+  if (found?.enum !== undefined && schema.type === undefined) return { ...found, ...(schema.nullable ? { nullable: true } : {}) };
+  const properties = found?.properties;
   if (properties === undefined) return schema;
   const members = Object.entries(properties).map(([name, member]) => [name, resolved(member, schemas)] as const);
   return { ...schema, properties: Object.fromEntries(members) };
@@ -129,7 +132,7 @@ export function pathOf(route: Route, ids: Readonly<Record<string, string>> = {})
 
 /** Pages and forms of browsers, and what the identity provider calls: others put into these what they like. */
 export const isForBrowsers = ({ takesForm, template }: Route): boolean =>
-  takesForm || /^\/(?:sign-in|invitations|hitl|chat-accounts)\b|\/auth\/(?:login|callback)$/.test(template);
+  takesForm || /^\/(?:$|account$|(?:sign-in|invitations|hitl|chat-accounts)\b)|\/auth\/(?:login|callback)$/.test(template);
 
 export const isPublic = (route: Route): boolean => route.access === 'public';
 

@@ -28,6 +28,8 @@ export const AGENT_EVENTS = {
     capabilities: optional(plain<readonly string[]>()),
     /** The agent acknowledged that its capabilities have changed. */
     acknowledged: flag(),
+    /** The agent key that the chain of tokens was exchanged for: the new one ends with it too. */
+    keyId: optional(plain<string>()),
   }),
   'agent.tokens_revoked': event('agent', 'Every token and key of the agent is dead.', { epoch: plain<number>() }),
   'agent.setup_token_issued': event('agent', 'A one-time token for a node was issued.', {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { grantEffectiveMode } from '../../../domain/gate/decide.js';
+import { given } from '../../../domain/given.js';
 import { newId } from '../../../domain/ids.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
@@ -11,13 +12,14 @@ import { DefinitionStore } from '../../capabilities/definition.store.js';
 import { GrantEntity } from '../../capabilities/grant.entity.js';
 import { GrantStore, type Holder } from '../../capabilities/grant.store.js';
 import { GrantUsageStore } from '../../capabilities/grant-usage.store.js';
-import { type TeamRef, TeamStore } from '../../teams/team.store.js';
+import type { TeamRef } from '../../teams/team.store.js';
 import type { AgentEntity } from '../agent.entity.js';
 import { AgentStore } from '../agent.store.js';
 import { assertUsable, chainOf, changesOf, defaultTerms, eventOf, holderOf, planOf, termsAfter } from './grant-terms.js';
 import { type GrantContext, twinOf, warningsOf } from './grant-warnings.js';
 import type { GrantSettingsDto, NewGrantDto } from './grants.dto.js';
 import { presentGrant, WITHOUT_AGENT, type WrittenGrantReply } from './grants.presenter.js';
+import { ReachableQuorum } from './reachable-quorum.js';
 
 /**
  * Grants, changes and revokes capabilities, of one agent under the lock of its chain, of a team as a fact that its
@@ -28,7 +30,7 @@ export class GrantCapabilityService {
   constructor(
     private readonly work: UnitOfWork,
     private readonly agents: AgentStore,
-    private readonly teams: TeamStore,
+    private readonly quorums: ReachableQuorum,
     private readonly definitions: DefinitionStore,
     private readonly grants: GrantStore,
     private readonly usage: GrantUsageStore,
@@ -77,7 +79,7 @@ export class GrantCapabilityService {
     };
     const effectiveMode = grantEffectiveMode(grant, definition, agent ?? WITHOUT_AGENT);
     assertUsable(grant, effectiveMode, pointer);
-    await this.assertGroups(tx, grant, pointer);
+    await this.assertReachable(tx, grant, former, wanted, { effectiveMode, pointer, ...(agent ? { agent } : {}) });
     await (former ? this.grants.update(tx, grant) : this.grants.insert(tx, grant));
     await this.openUsage(tx, grant);
     tx.record(chainOf(holder), eventOf('capability.granted', grant));
@@ -115,7 +117,7 @@ export class GrantCapabilityService {
       const grant = { ...former, ...termsAfter(former, defaultTerms(definition), change), version: former.version + 1 };
       const effectiveMode = grantEffectiveMode(grant, definition, agent);
       assertUsable(grant, effectiveMode, '');
-      await this.assertGroups(tx, grant, '');
+      await this.assertReachable(tx, grant, former, change, { effectiveMode, agent, pointer: '' });
       await this.grants.update(tx, grant);
       await this.openUsage(tx, grant);
       tx.record(chainOf(holder), eventOf('capability.config_updated', grant));
@@ -155,16 +157,20 @@ export class GrantCapabilityService {
     if (limits.length > 0) await this.usage.open(tx, organizationId, id);
   }
 
-  /** @throws Problem VALIDATION_FAILED where a quorum asks for a team that is not there: nobody could ever approve */
-  private async assertGroups(tx: Tx, { organizationId, quorum }: GrantEntity, pointer: string): Promise<void> {
-    const groups = quorum?.groups ?? [];
-    const asked = groups.flatMap((group) => ('teamId' in group ? [group.teamId] : []));
-    const missing = await this.teams.missing(tx, organizationId, asked);
-    const errors = groups.flatMap((group, index) =>
-      'teamId' in group && missing.includes(group.teamId)
-        ? [{ pointer: `${pointer}/quorum/groups/${index}/teamId`, message: 'there is no such team' }]
-        : []);
-    if (errors.length > 0) throw invalid(errors);
+  /**
+   * Asked where the call says a quorum, or a mode that parts with other approvers; a grant whose people have left since can still be
+   * changed otherwise, and blocked.
+   *
+   * @throws Problem TARGET_NOT_ELIGIBLE where nobody can bring the quorum together
+   */
+  private async assertReachable(
+    tx: Tx, grant: GrantEntity, former: GrantEntity | null, { quorum: said }: GrantSettingsDto,
+    { effectiveMode, agent, pointer }: Pick<GrantContext, 'effectiveMode' | 'agent' | 'pointer'>,
+  ): Promise<void> {
+    const { organizationId, quorum } = grant;
+    if (quorum === null || effectiveMode === 'block' || (!said && grant.hitlMode === former?.hitlMode)) return;
+    const ties = { ownerId: agent?.ownerId, registeredBy: agent?.registeredBy, teamId: (agent ?? grant).teamId };
+    await this.quorums.assert(tx, { organizationId, quorum, effectiveMode, agent: given(ties), pointer });
   }
 
   private async nothingToChange(tx: Tx, { organizationId, teamId }: AgentEntity, capability: string, now: Date): Promise<Problem> {

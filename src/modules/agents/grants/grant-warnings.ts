@@ -15,7 +15,7 @@ export class WarningReply {
 export interface GrantContext {
   readonly effectiveMode: HitlMode;
   /** Whose requests the grant makes; absent for a team's grant. */
-  readonly agent?: Pick<AgentEntity, 'ownerId' | 'teamId' | 'riskLevel'>;
+  readonly agent?: Pick<AgentEntity, 'ownerId' | 'registeredBy' | 'teamId' | 'riskLevel'>;
   /** The same holder's active grant of the capability that differs in `.` and `:` alone, with its mode. */
   readonly twin?: { readonly capability: string; readonly effectiveMode: HitlMode } | undefined;
   readonly now: Date;

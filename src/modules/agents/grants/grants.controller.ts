@@ -16,7 +16,7 @@ import { GrantListReply, WrittenGrantReply } from './grants.presenter.js';
 import { type GrantFilter, GrantsQuery } from './grants.query.js';
 
 const DEFAULT_LIMIT = 500;
-const TERMS_CODES = ['INVALID_CONDITION', 'TIMEOUT_ACTION_NOT_ALLOWED'] as const;
+const TERMS_CODES = ['INVALID_CONDITION', 'TIMEOUT_ACTION_NOT_ALLOWED', 'TARGET_NOT_ELIGIBLE'] as const;
 const GRANT_CODES = [...TERMS_CODES, 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED'] as const;
 
 @ApiTags('Capabilities and grants')
@@ -31,6 +31,7 @@ export class GrantsController {
 
   @Post('capabilities/grant')
   @ApiOperation({
+    operationId: 'grants.create',
     summary: 'Grant a capability to an agent or a team',
     description: 'Granting again keeps the id and what is left out, and raises the version; null returns a member to its default.',
   })
@@ -44,6 +45,7 @@ export class GrantsController {
 
   @Post('agents/:id/capabilities')
   @ApiOperation({
+    operationId: 'grants.createForAgent',
     summary: 'Grant a capability to this agent',
     description: 'Granting again keeps the id and what is left out, and raises the version; null returns a member to its default.',
   })
@@ -70,6 +72,7 @@ export class GrantsController {
 
   @Get('agents/:id/capabilities')
   @ApiOperation({
+    operationId: 'grants.listOfAgent',
     summary: 'What an agent holds',
     description: 'Active grants only: for each capability the one that counts, its own or its team\'s.',
   })
@@ -81,7 +84,7 @@ export class GrantsController {
   }
 
   @Get('capabilities/grants')
-  @ApiOperation({ summary: 'Who holds a capability', description: 'Active grants only.' })
+  @ApiOperation({ operationId: 'grants.list', summary: 'Who holds a capability', description: 'Active grants only.' })
   @Access('grants.read')
   @Replies(200, GrantListReply)
   holders(@QueryParams(GrantListQuery) query: GrantListQuery, @Caller() caller: VerifiedCaller) {

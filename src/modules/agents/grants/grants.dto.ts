@@ -3,12 +3,13 @@ import {
   LIMIT_MAX, LIMIT_MODES, LIMIT_PERIODS, LIMITS_MAX, type LimitMode, type LimitPeriod,
 } from '../../../domain/gate/limits.js';
 import {
-  GRANT_WORDS, HITL_MODES, TIMEOUT_ACTIONS, type GrantWord, type HitlMode, type TimeoutAction,
+  GRANT_WORDS, HITL_MODES, MODES_MEAN, TIMEOUT_ACTIONS, WORDS_MEAN, type GrantWord, type HitlMode, type TimeoutAction,
 } from '../../../domain/gate/vocabulary.js';
 import { APPROVALS_MAX, APPROVALS_MIN, GROUP_ROLES, GROUPS_MAX, type GroupRole } from '../../../domain/hitl/quorum.js';
 import { REMINDERS_MAX } from '../../../domain/hitl/reminders.js';
 import { Decimal, Flag, Integer, Nested, NestedList, OneOf, Text, Timestamp } from '../../../platform/http/fields/fields.js';
 import { PageQuery } from '../../../platform/http/fields/pagination.js';
+import { GRANT_WORD, HITL_MODE, TIMEOUT_ACTION } from '../../capabilities/document/mode-words.js';
 
 /** 30 days. */
 const LONGEST_WINDOW = 2_592_000;
@@ -20,7 +21,7 @@ export class ConditionDto {
   })
   when!: string;
 
-  @OneOf(HITL_MODES, { doc: 'The mode that then holds, if it is stricter than the grant\'s.' })
+  @OneOf(HITL_MODES, { named: HITL_MODE, meaning: MODES_MEAN, doc: 'The mode that then holds, if it is stricter than the grant\'s.' })
   hitlMode!: HitlMode;
 
   @Text({ max: 500, optional: true, doc: 'Shown to the reviewer.' })
@@ -73,14 +74,17 @@ export class ReminderDto {
 
 /** The terms of a grant. Of a grant that is there, what is left out stays, and null returns to the default. */
 export class GrantSettingsDto {
-  @OneOf(GRANT_WORDS, { optional: true, doc: 'Default: the mode of the catalogue at that moment.', example: 'propose' })
-  hitlMode?: GrantWord;
+  @OneOf(GRANT_WORDS, {
+    named: GRANT_WORD, optional: true, clearable: true, meaning: WORDS_MEAN, doc: 'Default: the mode of the catalogue at that moment.',
+    example: 'propose',
+  })
+  hitlMode?: GrantWord | null;
 
   @Integer({ min: 1, max: LONGEST_WINDOW, optional: true, clearable: true, doc: 'Seconds to decide. Default 1800.' })
   hitlTimeoutSeconds?: number | null;
 
   @OneOf(TIMEOUT_ACTIONS, {
-    optional: true, clearable: true,
+    named: TIMEOUT_ACTION, optional: true, clearable: true,
     doc: 'What happens when nobody decides in time. Default `reject`. `approve` not where an admin or several people have to approve.',
   })
   hitlTimeoutAction?: TimeoutAction | null;
@@ -99,7 +103,10 @@ export class GrantSettingsDto {
   })
   limits?: LimitDto[] | null;
 
-  @Nested(() => QuorumDto, { optional: true, clearable: true, doc: 'Several people have to approve. Default: one is enough.' })
+  @Nested(() => QuorumDto, {
+    optional: true, clearable: true,
+    doc: 'Several people have to approve. Default: one is enough. 422 where there are not the people to bring it together.',
+  })
   quorum?: QuorumDto | null;
 
   @NestedList(() => ReminderDto, {

@@ -1,9 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { GRANT_WORDS, HITL_MODES, TIMEOUT_ACTIONS, type HitlMode } from '../../../domain/gate/vocabulary.js';
+import type { HitlMode } from '../../../domain/gate/vocabulary.js';
 import type { Quorum } from '../../../domain/hitl/quorum.js';
 import type { Reminder } from '../../../domain/hitl/reminders.js';
 import { DEFAULT_WINDOW_SECONDS } from '../../../domain/hitl/window.js';
 import type { GrantEntity } from '../../capabilities/grant.entity.js';
+import { GRANT_WORD, HITL_MODE, TIMEOUT_ACTION } from '../../capabilities/document/mode-words.js';
 import { WarningReply } from './grant-warnings.js';
 import { ConditionDto, LimitDto, QuorumDto, ReminderDto } from './grants.dto.js';
 
@@ -24,12 +25,12 @@ export class GrantReply {
   @ApiProperty({ example: 'agt_…', required: false, description: 'Absent in a grant of a team.' }) agentId?: string;
   @ApiProperty({ example: 'team_…', required: false, description: 'The team whose agents all hold it.' }) teamId?: string;
   @ApiProperty({ example: 'email.send' }) capability!: string;
-  @ApiProperty({ enum: GRANT_WORDS, description: 'The word as it was given.' }) hitlMode!: string;
-  @ApiProperty({ enum: HITL_MODES, description: EFFECTIVE }) effectiveMode!: HitlMode;
+  @ApiProperty({ ...GRANT_WORD.member, description: 'The word as it was given.' }) hitlMode!: string;
+  @ApiProperty({ ...HITL_MODE.member, description: EFFECTIVE }) effectiveMode!: HitlMode;
   @ApiProperty({ format: 'date-time' }) grantedAt!: string;
   @ApiProperty({ description: 'The actor.', example: 'root' }) grantedBy!: string;
   @ApiProperty({ type: 'integer', description: 'Seconds.' }) hitl_timeout_seconds!: number;
-  @ApiProperty({ enum: TIMEOUT_ACTIONS }) hitl_timeout_action!: string;
+  @ApiProperty(TIMEOUT_ACTION.member) hitl_timeout_action!: string;
   @ApiProperty({ type: 'integer', description: 'Rises with each change.' }) version!: number;
   @ApiProperty({ format: 'date-time', required: false }) expiresAt?: string;
   @ApiProperty({ type: () => ConditionDto, isArray: true, required: false }) conditions?: ConditionDto[];

@@ -23,7 +23,8 @@ const FORM = /^svc_agent_[0-9a-f]{64}$/;
 const KEPT_DAYS = 7;
 
 const FIND = `
-  select k.id, k.organization_id, k.agent_id, k.epoch, k.created_by, k.created_at, k.expires_at from agent_keys k where k.secret_hash = $1`;
+  select k.secret_hash, k.id, k.organization_id, k.agent_id, k.epoch, k.created_by, k.created_at, k.expires_at
+  from agent_keys k where k.secret_hash = any ($1)`;
 
 export function makeAgentKey(): string {
   return AGENT_KEY_PREFIX + randomBytes(32).toString('hex');
@@ -43,16 +44,10 @@ export function hasFormOfAgentKey(text: string): boolean {
 export class AgentKeyStore {
   constructor(private readonly pool: StatementsOnPool) {}
 
-  /** The agent behind the hash of a key, as of when the key was made; undefined when there is no such key. */
-  async find(secretHash: string): Promise<AgentPrincipal | undefined> {
-    const [row] = await this.pool.run(FIND, [secretHash]);
-    if (!row) return undefined;
-    const createdAt = Math.floor((row.created_at as Date).getTime() / 1_000);
-    return {
-      kind: 'agent', credential: 'key', agentId: String(row.agent_id), organizationId: String(row.organization_id), keyId: String(row.id),
-      capabilities: 'any', epoch: Number(row.epoch), issuedAt: createdAt, authTime: createdAt, vouchedBy: String(row.created_by),
-      expiresAt: row.expires_at === null ? Infinity : (row.expires_at as Date).getTime() / 1_000,
-    };
+  /** The agents behind hashes of keys, each as of when its key was made; nothing for a hash of which there is no key. */
+  async find(secretHashes: readonly string[]): Promise<ReadonlyMap<string, AgentPrincipal>> {
+    const rows = await this.pool.run(FIND, [secretHashes]);
+    return new Map(rows.map((row) => [String(row.secret_hash), principalOf(row)]));
   }
 
   async insert(tx: Tx, agent: AgentEntity, key: AgentKey, secretHash: string): Promise<void> {
@@ -98,4 +93,13 @@ export class AgentKeyStore {
     );
     return deleted.length === 1;
   }
+}
+
+function principalOf(row: Record<string, unknown>): AgentPrincipal {
+  const createdAt = Math.floor((row.created_at as Date).getTime() / 1_000);
+  return {
+    kind: 'agent', credential: 'key', agentId: String(row.agent_id), organizationId: String(row.organization_id), keyId: String(row.id),
+    capabilities: 'any', epoch: Number(row.epoch), issuedAt: createdAt, authTime: createdAt, vouchedBy: String(row.created_by),
+    expiresAt: row.expires_at === null ? Infinity : (row.expires_at as Date).getTime() / 1_000,
+  };
 }

@@ -45,14 +45,15 @@ export class AgentKeysController {
   @Access('agents.issue-token')
   @Idempotent('agents.make-key')
   @Replies(201, NewAgentKeyReply, 'CONFLICT', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
-  make(@PathParam('id', 'agt') id: string, @JsonBody(MakeAgentKeyDto) body: MakeAgentKeyDto, @Caller() caller: VerifiedCaller) {
+  create(@PathParam('id', 'agt') id: string, @JsonBody(MakeAgentKeyDto) body: MakeAgentKeyDto, @Caller() caller: VerifiedCaller) {
     return this.keys.make(id, body, caller);
   }
 
   @Delete(':id/keys/:keyId')
   @ApiOperation({
     summary: "Delete an agent's key",
-    description: 'The key, and every token that it was exchanged for, end at once, on every replica.',
+    description: 'The key, and every token that it was exchanged for, end at once, on every replica. What its agent asked people for ' +
+      'before stays open and runs once it is approved, as behind a token that ended: cancel such requests, or deactivate the agent.',
   })
   @Access('agents.issue-token')
   @Replies(204, null)

@@ -12,10 +12,10 @@ export class AgentKeyReply {
 export class NewAgentKeyReply {
   @ApiProperty({ type: AgentKeyReply }) key!: AgentKeyReply;
   @ApiProperty({
-    type: String, example: 'svc_agent_…',
+    type: String, nullable: true, example: 'svc_agent_…',
     description: 'For `Authorization: Bearer`. Null in the replay of an Idempotency-Key: it is shown once.',
   })
-  secret!: string;
+  secret!: string | null;
 }
 
 export class AgentKeyListReply {

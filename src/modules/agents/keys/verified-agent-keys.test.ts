@@ -8,9 +8,9 @@ class Table implements Pick<AgentKeyStore, 'find'> {
   readonly rows = new Map<string, AgentPrincipal>();
   asked = 0;
 
-  find(digest: string): Promise<AgentPrincipal | undefined> {
+  find(digests: readonly string[]): Promise<ReadonlyMap<string, AgentPrincipal>> {
     this.asked++;
-    return Promise.resolve(this.rows.get(digest));
+    return Promise.resolve(new Map(digests.flatMap((digest) => (this.rows.has(digest) ? [[digest, this.rows.get(digest)!]] : []))));
   }
 }
 
@@ -56,4 +56,33 @@ test('at most 10,000 are kept', async () => {
   expect(table.asked).toBe(10_001);
   expect(keys.find(made[10_000]!)).not.toBeInstanceOf(Promise);
   expect(keys.find(made[0]!)).toBeInstanceOf(Promise);
+});
+
+test('a key that is found dead is forgotten, and looked up when it comes again', async () => {
+  const table = new Table();
+  const key = makeAgentKey();
+  const [first, second] = [{ kind: 'agent', keyId: 'key_1' } as AgentPrincipal, { kind: 'agent', keyId: 'key_2' } as AgentPrincipal];
+  const keys = verifiedOver(table);
+  table.rows.set(hashAgentKey(key), first);
+  await keys.find(key);
+  table.rows.set(hashAgentKey(key), second);
+  keys.forget(first);
+  expect(await keys.find(key)).toBe(second);
+  // Of what is forgotten already, and of a principal that came by a token, nothing is kept.
+  for (const stranger of [first, { kind: 'agent', keyId: 'key_2' } as AgentPrincipal]) keys.forget(stranger);
+  expect(keys.find(key)).toBe(second);
+  expect(table.asked).toBe(2);
+});
+
+test('those that can wait are looked up together: each has its answer, and hundreds cost a few queries', async () => {
+  const table = new Table();
+  const keys = verifiedOver(table);
+  const [good, ...guessed] = Array.from({ length: 1_000 }, makeAgentKey);
+  const principal = { kind: 'agent', keyId: 'key_1' } as AgentPrincipal;
+  table.rows.set(hashAgentKey(good!), principal);
+  const ask = (key: string) => keys.find(key, () => true);
+  const answers = await Promise.all([...guessed.slice(0, 500), good!, good!, ...guessed.slice(500)].map(async (key) => ask(key)));
+  expect(answers.filter((answer) => answer !== undefined)).toEqual([principal, principal]);
+  expect(table.asked).toBeLessThanOrEqual(5);
+  expect(ask(good!)).toBe(principal);
 });

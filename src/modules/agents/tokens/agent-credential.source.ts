@@ -38,9 +38,9 @@ export class AgentCredentialSource implements CredentialSource {
     sources.register(this);
   }
 
-  present({ bearer }: PresentedCredentials, { late = false }: PresentOptions = {}): Promise<Presented> | Presented {
+  present({ bearer }: PresentedCredentials, { late = false, isPastLimit }: PresentOptions = {}): Promise<Presented> | Presented {
     if (bearer === undefined) return ABSENT;
-    if (bearer.startsWith('svc_')) return bearer.startsWith(AGENT_KEY_PREFIX) ? this.presentKey(bearer) : ABSENT;
+    if (bearer.startsWith('svc_')) return bearer.startsWith(AGENT_KEY_PREFIX) ? this.presentKey(bearer, isPastLimit) : ABSENT;
     if (this.config.oidcIssuer !== undefined && isByPublicKey(bearer)) return ABSENT;
     const checked = this.tokens.verify(bearer, late ? this.config.agentRefreshWindow : 0);
     if (!checked.ok) return this.internal.is(bearer) ? ABSENT : { kind: 'invalid', reason: checked.reason };
@@ -51,20 +51,33 @@ export class AgentCredentialSource implements CredentialSource {
   async stillHolds(principal: Principal, run: RunStatement): Promise<string | undefined> {
     if (principal.kind !== 'agent') return 'not an agent';
     const [agent] = await run(COMPARE, [principal.organizationId, principal.agentId, principal.keyId ?? null]);
-    if (!agent) return 'unknown agent';
-    if (principal.keyId !== undefined && agent.has_key !== true) return DEAD_KEY;
+    if (!agent) return this.dead(principal, 'unknown agent');
+    if (principal.keyId !== undefined && agent.has_key !== true) return this.dead(principal, DEAD_KEY);
     if (agent.status !== 'active') throw new Problem('AGENT_INACTIVE', `The agent is ${String(agent.status)}.`);
-    return whyCredentialDied(principal, Number(agent.epoch), agent.tenant_id as string | null);
+    const reason = whyCredentialDied(principal, Number(agent.epoch), agent.tenant_id as string | null);
+    return reason === undefined ? undefined : this.dead(principal, reason);
   }
 
-  private presentKey(bearer: string): Promise<Presented> | Presented {
-    const found = this.keys.find(bearer);
-    return found instanceof Promise ? found.then(shownKey) : shownKey(found);
+  /** The commit of the gate judges callers besides. */
+  forget(principal: Principal): void {
+    if (principal.kind === 'agent') this.keys.forget(principal);
   }
-}
 
-function shownKey(principal: AgentPrincipal | undefined): Presented {
-  return principal && Date.now() < principal.expiresAt * 1_000 ? verified(principal) : { kind: 'invalid', reason: DEAD_KEY };
+  private dead(principal: AgentPrincipal, reason: string): string {
+    this.keys.forget(principal);
+    return reason;
+  }
+
+  private presentKey(bearer: string, isPastLimit: PresentOptions['isPastLimit']): Promise<Presented> | Presented {
+    const found = this.keys.find(bearer, isPastLimit);
+    return found instanceof Promise ? found.then((principal) => this.shownKey(principal)) : this.shownKey(found);
+  }
+
+  private shownKey(principal: AgentPrincipal | undefined): Presented {
+    if (principal && Date.now() < principal.expiresAt * 1_000) return verified(principal);
+    if (principal) this.keys.forget(principal);
+    return { kind: 'invalid', reason: DEAD_KEY };
+  }
 }
 
 function verified(principal: AgentPrincipal): Presented {

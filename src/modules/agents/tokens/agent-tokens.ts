@@ -5,6 +5,7 @@ import { isId } from '../../../domain/ids.js';
 import { jwtPart } from '../../../platform/auth/credentials/jwt-parts.js';
 import type { AgentPrincipal } from '../../../platform/auth/access/principal.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
 import type { AgentEntity } from '../agent.entity.js';
 
 export interface IssuedToken {
@@ -51,10 +52,13 @@ export class AgentTokens {
     this.issuer = config.jwtIssuer ?? DEFAULT_ISSUER;
   }
 
+  /** @throws Problem UNAUTHENTICATED where the key that it is exchanged for ends within this second */
   issue(agent: Pick<AgentEntity, 'id' | 'organizationId' | 'epoch'>, capabilities: string[], vouching: Vouching): IssuedToken {
     const issuedAt = Math.floor(Date.now() / 1000);
     const keyEnd = vouching.key?.expiresAt === undefined ? Infinity : Math.floor(vouching.key.expiresAt.getTime() / 1000);
     const expires = Math.min(issuedAt + this.config.agentJwtTtl, keyEnd);
+    // Times of tokens are whole seconds: in its last one a key has no second left to give.
+    if (expires <= issuedAt) throw new Problem('UNAUTHENTICATED', 'The agent key has expired.');
     const tokenId = randomUUID();
     const claims = {
       sub: agent.id, agent_id: agent.id, org_id: agent.organizationId, capabilities, iat: issuedAt, exp: expires,

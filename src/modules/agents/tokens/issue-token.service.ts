@@ -109,6 +109,7 @@ export class IssueTokenService {
           jti: issued.tokenId,
           capabilities: current,
           ...(changed ? { acknowledged: true } : {}),
+          ...(principal.keyId === undefined ? {} : { keyId: principal.keyId }),
         },
       });
       return shownOnce(tx, issued);

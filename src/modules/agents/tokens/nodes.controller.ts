@@ -17,6 +17,7 @@ export class NodesController {
 
   @Post('agents/:id/setup-token')
   @ApiOperation({
+    operationId: 'nodes.issueSetupToken',
     summary: 'Issue a one-time token for a node',
     description: 'Good for 24 hours and one `POST /api/v1/node/activate`. Whatever ends the tokens of the agent ends it too.',
   })

@@ -10,6 +10,9 @@ export class ActivateNodeDto {
 }
 
 export class SetupTokenReply {
-  @ApiProperty({ example: 'svc_setup_…', description: 'Shown once: null in the replay of an Idempotency-Key.' }) setupToken!: string;
+  @ApiProperty({
+    type: String, nullable: true, example: 'svc_setup_…', description: 'Shown once: null in the replay of an Idempotency-Key.',
+  })
+  setupToken!: string | null;
   @ApiProperty({ format: 'date-time' }) expiresAt!: string;
 }

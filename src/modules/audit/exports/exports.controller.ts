@@ -28,6 +28,7 @@ export class ExportsController {
 
   @Get('export')
   @ApiOperation({
+    operationId: 'audit.export',
     summary: 'Export the audit log',
     description:
       'A file that can be verified without this server, of one moment of the log, sent as it is made. Recorded as `admin.audit_exported` ' +
@@ -44,7 +45,11 @@ export class ExportsController {
   }
 
   @Get('verifier')
-  @ApiOperation({ summary: 'The verifier', description: 'One page that verifies exports by itself. Save it: it needs no server.' })
+  @ApiOperation({
+    operationId: 'audit.verifier',
+    summary: 'The verifier',
+    description: 'One page that verifies exports by itself. Save it: it needs no server.',
+  })
   @ApiResponse({ status: 200, description: 'The page.', content: { 'text/html': { schema: { type: 'string' } } } })
   @Access('public')
   @Replies(200, null, 'NOT_FOUND')
@@ -56,6 +61,7 @@ export class ExportsController {
 
   @Get(':userId/export')
   @ApiOperation({
+    operationId: 'audit.exportPerson',
     summary: "Export a person's data",
     description:
       'Their profile, what is kept of them, and the entries that they made or that are about them, each proven. Values that are not ' +

@@ -17,7 +17,9 @@ export class ProofsController {
 
   @Get('keys')
   @ServedInMaintenance()
-  @ApiOperation({ summary: 'The keys that sign checkpoints', description: 'Needs no credential. Keep them elsewhere, too.' })
+  @ApiOperation({
+    operationId: 'audit.keys', summary: 'The keys that sign checkpoints', description: 'Needs no credential. Keep them elsewhere, too.',
+  })
   @Access('public')
   @Replies(200, KeysReply)
   keys(): Promise<KeysReply> {
@@ -27,6 +29,7 @@ export class ProofsController {
   @Get('checkpoints')
   @ServedInMaintenance()
   @ApiOperation({
+    operationId: 'audit.checkpoints',
     summary: "Signed checkpoints of the platform's tree",
     description: 'Newest first. Needs no credential: they tell nothing of anybody, and an organization\'s own come with its proofs.',
   })
@@ -38,6 +41,7 @@ export class ProofsController {
 
   @Get(':id/proof')
   @ApiOperation({
+    operationId: 'audit.proof',
     summary: "An entry's place in the signed trees",
     description: 'What is needed to check, without this server, that the entry stands under the newest checkpoint. ' +
       '409 until a checkpoint covers it, a few seconds after it was written.',

@@ -1,9 +1,10 @@
-import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
 import type { StoredCheckpoint } from '../../../domain/audit/notes/checkpoint.js';
 import { originOf } from '../../../domain/audit/notes/checkpoint.js';
 import type { StoredEntry } from '../../../domain/audit/entry/stored-entry.js';
 import { given } from '../../../domain/given.js';
-import { type JsonValue, shownJson } from '../../../domain/json.js';
+import { shownJson } from '../../../domain/json.js';
+import { formsBy } from '../../../platform/http/fields/named-schema.js';
 import type { EntryProof } from './proof.query.js';
 
 const HASHES = { type: String, isArray: true, description: 'Base64, from the leaf upwards.' } as const;
@@ -15,10 +16,13 @@ export class TreePathReply {
   @ApiProperty(HASHES) hashes!: readonly string[];
 }
 
+/** Of JSON Schema 2020-12, which the framework's types do not know yet. */
+const PAIR = { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }], minItems: 2, maxItems: 2 } as object;
+
 export class MapPathReply {
   @ApiProperty({ enum: ['map'] }) level!: string;
   @ApiProperty({
-    type: 'array', items: { type: 'array', items: {} },
+    type: 'array', items: PAIR,
     description: 'Pairs of depth and hash (base64): what stands beside the path and is not empty, from the root downwards.',
   })
   siblings!: readonly (readonly [depth: number, hash: string])[];
@@ -31,6 +35,18 @@ export class CheckpointPairReply {
   @ApiProperty({ description: "The signed note of the platform's tree." }) platform!: string;
 }
 
+/** What opens one commitment (docs/audit-log.md). */
+export class DisclosureReply {
+  @ApiProperty({ description: 'The commitment, as the payload has it.' }) d!: string;
+  @ApiProperty({ description: "RFC 6901, from the payload's root." }) pointer!: string;
+  @ApiProperty({ description: 'base64url of 16 bytes.' }) salt!: string;
+  @ApiProperty({ required: false, description: 'The canonical text of the value; absent once it is erased.' }) value?: string;
+  @ApiProperty({ required: false, description: 'The value was erased.' }) erased?: boolean;
+}
+
+const INCLUSION_PATH = formsBy('level', 'InclusionPath', { organization: TreePathReply, map: MapPathReply, platform: TreePathReply },
+  'One step from an entry to the root of the platform; `level` says of which tree.');
+
 @ApiExtraModels(TreePathReply, MapPathReply)
 export class ProofReply {
   @ApiProperty({ required: false }) agentId?: string;
@@ -40,11 +56,11 @@ export class ProofReply {
   @ApiProperty({ description: 'SHA-256, hex.' }) hash!: string;
   @ApiProperty() chain!: string;
   @ApiProperty({ type: 'integer' }) seq!: number;
-  @ApiProperty({ type: 'array', items: { type: 'object' }, description: 'What opens the commitments in the payload.' })
-  disclosures!: JsonValue;
+  @ApiProperty({ type: DisclosureReply, isArray: true, description: 'What opens the commitments in the payload.' })
+  disclosures!: readonly DisclosureReply[];
 
   @ApiProperty({
-    type: 'array', items: { oneOf: [{ $ref: getSchemaPath(TreePathReply) }, { $ref: getSchemaPath(MapPathReply) }] },
+    ...INCLUSION_PATH.items,
     description: "From the entry to its organization's root, through the map of organizations, to the platform's root.",
   })
   inclusion!: readonly (TreePathReply | MapPathReply)[];
@@ -72,7 +88,7 @@ export function presentProof(entry: StoredEntry, { organization, map, platform, 
   const { agentId, capability, payload, prevHash, hash, chain, seq, disclosures } = entry;
   return given({
     agentId, capability, payload, prevHash, hash, chain, seq,
-    disclosures: shownJson(disclosures),
+    disclosures: shownJson(disclosures) as unknown as DisclosureReply[],
     inclusion: [{ level: 'organization', ...organization }, { level: 'map', ...map }, { level: 'platform', ...platform }],
     checkpoint: { organization: checkpoints.organization.note, platform: checkpoints.platform.note },
   }) as ProofReply;

@@ -4,7 +4,7 @@ import type { Reason } from '../../../domain/gate/decide.js';
 import type { ReachedLimit } from '../../../domain/gate/limits.js';
 import type { HitlMode } from '../../../domain/gate/vocabulary.js';
 import type { HttpConnector } from '../../../domain/gate/connector.js';
-import type { AgentPrincipal, RootPrincipal } from '../../../platform/auth/access/principal.js';
+import type { AgentPrincipal, RootPrincipal, UserPrincipal } from '../../../platform/auth/access/principal.js';
 import type { IdempotencyClaim } from '../../../platform/database/transaction/idempotency.js';
 import type { ProblemCode } from '../../../domain/problems.js';
 import type { FieldError } from '../../../platform/http/reply/problem.js';
@@ -17,7 +17,8 @@ export type Admission = 'execute' | 'request';
 /** One call on its way through the gate: validated, canonical, and with the deadline by which it is answered. */
 export interface AdmissionItem {
   readonly admission: Admission;
-  readonly principal: AgentPrincipal | RootPrincipal;
+  /** A person asks by a dry run alone. */
+  readonly principal: AgentPrincipal | RootPrincipal | UserPrincipal;
   readonly actorId: string;
   readonly organizationId: string;
   readonly agentId: string;

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { currentOrigin } from '../../../platform/auth/access/call-context.js';
 import { CallerCheck } from '../../../platform/auth/credentials/caller-check.js';
-import type { AgentPrincipal, Caller, RootPrincipal } from '../../../platform/auth/access/principal.js';
+import type { Caller } from '../../../platform/auth/access/principal.js';
 import { Batcher } from '../../../platform/database/batching/batcher.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import { invalid } from '../../../platform/http/fields/read-members.js';
@@ -48,7 +48,7 @@ export class AdmissionService {
     const origin = currentOrigin();
     const answer = await this.submit({
       admission,
-      principal: caller.principal as AgentPrincipal | RootPrincipal,
+      principal: caller.principal as AdmissionItem['principal'],
       actorId: caller.actorId,
       ...agent,
       ...call,
@@ -77,7 +77,7 @@ export class AdmissionService {
     try {
       return await this.batches.submit(item);
     } catch (error) {
-      if (error instanceof Problem && error.code === 'UNAUTHENTICATED') await this.callers.refuse(reasonOf(error));
+      if (error instanceof Problem && error.code === 'UNAUTHENTICATED') await this.callers.refuse(item.principal, reasonOf(error));
       throw error;
     }
   }
@@ -87,7 +87,7 @@ export class AdmissionService {
     this.logger.warn({ security: 'capability_refused', agentId, capability, code }, 'a capability was refused');
   }
 
-  /** An agent acts for itself; root says for whom. */
+  /** An agent acts for itself. Root says for which agent, and so do administrators, who may only ask what the gate would do. */
   private async agentOf(call: ExecuteCall, caller: Caller): Promise<Pick<AdmissionItem, 'organizationId' | 'agentId' | 'agentKeyId'>> {
     const { principal, scope } = caller;
     if (principal.kind === 'agent') {
@@ -99,8 +99,11 @@ export class AdmissionService {
       const { organizationId, agentId, keyId } = principal;
       return { organizationId, agentId, ...(keyId === undefined ? {} : { agentKeyId: keyId }) };
     }
+    if (principal.kind === 'user' && !call.dryRun) {
+      throw new Problem('FORBIDDEN', 'Agents act, by their own credential. People may ask what the gate would do: send "dryRun": true.');
+    }
     if (call.forAgentId === undefined) {
-      throw invalid([{ pointer: '/agentId', message: 'is required with the root key: the agent that acts' }]);
+      throw invalid([{ pointer: '/agentId', message: 'is required unless the caller is an agent: the agent that acts' }]);
     }
     const { organizationId, id } = await this.agents.findRef(scope, call.forAgentId);
     return { organizationId, agentId: id };

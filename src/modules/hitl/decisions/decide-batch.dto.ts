@@ -1,8 +1,8 @@
-import { ApiProperty } from '@nestjs/swagger';
-import type { JsonObject } from '../../../domain/json.js';
+import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
+import { HITL_STATUSES } from '../../../domain/hitl/transition.js';
 import { NestedList, OneOf, Text } from '../../../platform/http/fields/fields.js';
 import { DIGEST } from '../hitl.dto.js';
-import { RequestReply } from '../hitl.presenter.js';
+import { EITHER_REQUEST, RequestReply, RequestSnakeReply } from '../hitl.replies.js';
 
 /** Decisions that one call may carry. */
 export const BATCH_MAX = 100;
@@ -29,17 +29,26 @@ export class BatchDto {
   note?: string;
 }
 
+export class RequestSummaryReply {
+  @ApiProperty({ example: 'hitl_…' }) id!: string;
+  @ApiProperty({ enum: HITL_STATUSES }) status!: string;
+  @ApiProperty({ type: String, nullable: true, description: 'A user, or `root`; `system` where time decided.' }) decidedBy!: string | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true }) decidedAt!: string | null;
+}
+
 export class BatchErrorReply {
   @ApiProperty({ example: 'HITL_ALREADY_DECIDED' }) code!: string;
   @ApiProperty() title!: string;
   @ApiProperty() detail!: string;
-  @ApiProperty({ type: Object, required: false, description: 'What stands: id, status, by whom and when.' }) request?: JsonObject;
+  @ApiProperty({ type: RequestSummaryReply, required: false, description: 'What stands.' }) request?: RequestSummaryReply;
 }
 
+@ApiExtraModels(RequestReply, RequestSnakeReply)
 export class BatchResultReply {
   @ApiProperty({ example: 'hitl_…' }) id!: string;
   @ApiProperty({ type: 'integer', description: 'The status that this decision would have had alone.' }) status!: number;
-  @ApiProperty({ type: RequestReply, required: false }) request?: RequestReply;
+  @ApiProperty({ ...EITHER_REQUEST.member, required: false, description: 'In camelCase unless `?form=snake`.' })
+  request?: RequestReply | RequestSnakeReply;
   @ApiProperty({ type: BatchErrorReply, required: false }) error?: BatchErrorReply;
 }
 

@@ -9,7 +9,8 @@ import { LOGGER } from '../../../platform/logging/token.js';
 import type { BatchDto, BatchItemDto, BatchResultReply } from './decide-batch.dto.js';
 import { HitlService } from '../hitl.service.js';
 import type { FormQuery } from '../hitl.dto.js';
-import type { RequestReply } from '../hitl.presenter.js';
+import type { RequestReply, RequestSnakeReply } from '../hitl.replies.js';
+import type { RequestSummary } from '../requests/refusals.js';
 
 /** Each holds a connection while it decides; the rest of the pool is for others. */
 const AT_ONCE = 4;
@@ -51,7 +52,7 @@ export class DecideBatchService {
         decision === 'approve'
           ? this.hitl.approve(id, wanted, { wait: 0, ...(form ? { form } : {}) }, caller)
           : this.hitl.reject(id, wanted, form ? { form } : {}, caller));
-      return { id, status, request: body.request as RequestReply };
+      return { id, status, request: body.request as RequestReply | RequestSnakeReply };
     } catch (error) {
       const problem = problemFrom(error);
       if (problem.status >= 500) {
@@ -70,5 +71,5 @@ function keyOf({ id, expectedDigest }: BatchItemDto): string {
 function errorOf({ code, detail, extras }: Problem) {
   const { title } = PROBLEMS[code];
   const request = extras.members?.['request'];
-  return { code, title, detail: detail ?? title, ...(request === undefined ? {} : { request: request as Record<string, never> }) };
+  return { code, title, detail: detail ?? title, ...(request === undefined ? {} : { request: request as unknown as RequestSummary }) };
 }

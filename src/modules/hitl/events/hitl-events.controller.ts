@@ -16,6 +16,7 @@ export class HitlEventsController {
   /** Not @Sse: it knows no comments, waits for nobody who reads slowly, and keeps what they leave unread without a bound. */
   @Get('events')
   @ApiOperation({
+    operationId: 'hitl.events',
     summary: 'Follow requests',
     description:
       'Server-sent events: `hitl.created`, `hitl.escalated`, `hitl.approved`, `hitl.rejected`, `hitl.timed_out`, `hitl.cancelled`, ' +

@@ -11,6 +11,8 @@ export interface CandidateFilter {
   readonly users: readonly string[];
   readonly teams: readonly string[];
   readonly admins: boolean;
+  /** Which candidates count as one person is asked too, whatever the separation of duties: a quorum counts people, not accounts. */
+  readonly selves?: boolean;
 }
 
 const ORGANIZATIONS = `
@@ -64,7 +66,7 @@ const ACCOUNTS = `
  * @param issuer `iss` of the identity provider; null where there is none
  */
 export async function readEligibility(
-  run: RunStatement, requests: readonly JudgedRequest[], { users, teams, admins }: CandidateFilter, issuer: string | null,
+  run: RunStatement, requests: readonly JudgedRequest[], { users, teams, admins, selves = false }: CandidateFilter, issuer: string | null,
 ): Promise<Eligibility> {
   const ids = [...new Set(requests.map(({ organizationId }) => organizationId))];
   const allTeams = [...new Set(requests.flatMap(({ agent: { teamId } }) => (teamId === undefined ? [] : [teamId])))];
@@ -77,15 +79,16 @@ export async function readEligibility(
   const strict = requests.filter(({ organizationId, ties }) =>
     stricterOf(ties.separationOfDuties, settings.get(organizationId) ?? 'standard') === 'strict');
   const barred = strict.map(({ ties, agent }) => ({ ties, names: barredFrom(ties, agent, 'strict').map(({ name }) => foldPerson(name)) }));
+  const vouchersCount = selves || strict.length > 0;
   const named = new Set([
     ...requests.flatMap(({ ties }) => ties.initiators),
     ...barred.flatMap(({ names }) => names),
-    ...(strict.length > 0 ? candidates.map(({ userId }) => userId) : []),
+    ...(vouchersCount ? candidates.map(({ userId }) => userId) : []),
   ]);
   const claimed = barred.filter(({ names }) => names.some(isAddress)).map(({ ties }) => ties.createdAt.getTime());
   const accounts = await run(ACCOUNTS, [
     ids, [...named].filter((name) => name.startsWith('usr_')), [...named].filter(isAddress),
-    claimed.length > 0 ? new Date(Math.min(...claimed)) : null, strict.length > 0,
+    claimed.length > 0 ? new Date(Math.min(...claimed)) : null, vouchersCount,
   ]) as unknown as AccountRow[];
   return new Eligibility(organizations, candidates, memberships, accounts);
 }

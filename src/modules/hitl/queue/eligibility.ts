@@ -70,6 +70,11 @@ export class Eligibility {
     }
   }
 
+  /** How many people are judged for a request of the organization. */
+  candidatesIn(organizationId: string): number {
+    return this.candidates.get(organizationId)?.size ?? 0;
+  }
+
   /** The candidates who belong to the level: the agent's owner and team, its leads, or admins. */
   ofLevel({ organizationId, agent }: JudgedRequest, level: EscalationLevel): string[] {
     const candidates = this.candidates.get(organizationId);
@@ -89,6 +94,26 @@ export class Eligibility {
   isAdmin(userId: string, organizationId: string): boolean {
     const candidate = this.candidates.get(organizationId)?.get(userId);
     return candidate !== undefined && candidate.role !== 'member';
+  }
+
+  /** All candidates who may approve the request at the level, without breaking the glass. */
+  approversOf(request: JudgedRequest, level: EscalationLevel): CandidateRow[] {
+    const candidates = this.candidates.get(request.organizationId)?.values() ?? [];
+    return [...candidates].filter(({ userId }) => this.mayApprove(userId, request, level));
+  }
+
+  /** The user's teams, of those whose members were read. */
+  teamsOf(userId: string, organizationId: string): string[] {
+    return [...this.members.values()].flatMap((members) => {
+      const membership = members.get(userId);
+      return membership?.organizationId === organizationId ? [membership.teamId] : [];
+    });
+  }
+
+  /** For each of these users, the accounts that count as one person with it; good where the vouchers were read. */
+  selvesOf({ organizationId, ties }: JudgedRequest, userIds: readonly string[]): ReadonlyMap<string, readonly string[]> {
+    const organization = this.organizations.get(organizationId);
+    return organization === undefined ? NO_SELVES : this.selves(organization.tenantGroup, userIds, ties.createdAt);
   }
 
   /** Whether the user may approve the request at the level, without breaking the glass. */

@@ -22,7 +22,11 @@ export class CancelExecutionController {
 
   /** Cancelling an execution that waits for a person is cancelling its request. */
   @Post(':id/cancel')
-  @ApiOperation({ summary: 'Cancel an execution that waits for a person', description: 'The same as cancelling its request.' })
+  @ApiOperation({
+    operationId: 'executions.cancel',
+    summary: 'Cancel an execution that waits for a person',
+    description: 'The same as cancelling its request.',
+  })
   @Access('executions.cancel')
   @Idempotent('hitl.cancel')
   @Replies(200, ExecutionEnvelope, 'CONFLICT', 'HITL_ALREADY_DECIDED', 'HITL_EXPIRED', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')

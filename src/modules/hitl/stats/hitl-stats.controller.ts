@@ -33,6 +33,7 @@ export class HitlStatsController {
 
   @Get('stats')
   @ApiOperation({
+    operationId: 'hitl.stats',
     summary: 'How requests end, and how fast people decide',
     description: "Rates and times are of people's decisions alone: what a window, the system or a cancellation ended does not count.",
   })

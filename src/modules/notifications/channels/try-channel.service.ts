@@ -9,6 +9,7 @@ import { OrganizationsQuery } from '../../organizations/organizations.query.js';
 import { UsersQuery } from '../../organizations/users/users.query.js';
 import type { Addressee } from '../senders/sender.js';
 import { Senders } from '../senders/senders.js';
+import { settingProblems, type StoredSettings } from './channel-settings.js';
 import { type ChannelTestReply, presentOutcome } from './channels.presenter.js';
 import { channelNamed } from './configure-channel.service.js';
 import { StoredChannels } from './stored-channels.js';
@@ -30,6 +31,8 @@ export class TryChannelService {
     const organizationId = await this.organizations.choose(caller.scope, organization);
     const config = await this.channels.configOf(organizationId, channel);
     if (config === undefined) throw new Problem('NOT_FOUND', `The channel ${channel} is not set up.`);
+    const [missing] = settingProblems(channel, config.settings as StoredSettings, true);
+    if (missing) throw new Problem('CONFLICT', `The channel ${channel} lacks what it needs: ${missing.pointer} ${missing.message}.`);
     const addressee = await this.addresseeOf(channel, caller);
     const message: TestMessage = {
       about: 'test', event: 'channel.test', deliveryId: newId('dlv'), organizationId, priority: 'normal', occurredAt: new Date(),

@@ -9,6 +9,7 @@ import { formFields } from '../../../platform/http/request/form-fields.js';
 import type { Note } from '../../sign-in/pages/form-parts.js';
 import { pageReply, seeOther } from '../../sign-in/pages/page-reply.js';
 import { SignInForm } from '../../sign-in/ports/sign-in-form.js';
+import { personOf } from '../../sign-in/sessions/own-sessions.service.js';
 import { WhoAmIService } from '../../sign-in/sessions/who-am-i.service.js';
 import { ChatAccountsService } from './chat-accounts.service.js';
 import { chatLinkedPage, chatLinkPage } from './chat-link-page.js';
@@ -60,7 +61,7 @@ export class ChatLinkPages {
   private async page(
     request: Request, response: Response, caller: Caller, link: ChatLink, status = 200, note?: Note,
   ): Promise<Reply<string>> {
-    const { user: { name, email, id }, organization } = await this.who.read(caller);
+    const { user: { name, email, id }, organization } = await this.who.person(personOf(caller.principal), caller.scope);
     const main = chatLinkPage({
       formToken: this.form.open(request, response), link, name: name ?? email ?? id, organization: organization.name, note,
     });

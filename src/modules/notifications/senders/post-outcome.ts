@@ -11,12 +11,13 @@ export interface Post {
   readonly headers?: Readonly<Record<string, string>>;
   /** The address is of the operator's environment. */
   readonly trusted: boolean;
+  readonly timeoutMs?: number;
 }
 
 /** A post of JSON within the bounds of every channel. */
-export function postOf({ body, headers, trusted }: Post): OutboundRequest {
+export function postOf({ body, headers, trusted, timeoutMs = TIMEOUT_MS }: Post): OutboundRequest {
   return {
-    method: 'POST', body, trusted, timeoutMs: TIMEOUT_MS, maxBytes: ANSWER_BYTES,
+    method: 'POST', body, trusted, timeoutMs, maxBytes: ANSWER_BYTES,
     headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
   };
 }

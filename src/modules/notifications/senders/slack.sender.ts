@@ -10,6 +10,9 @@ import { outcomeOfPost, postOf } from './post-outcome.js';
 import type { ChannelSender, Outgoing, SendOutcome } from './sender.js';
 import { readSlackAnswer, type SlackAnswer } from './slack-answer.js';
 
+/** To ask again takes two calls. */
+const CALL_MS = 5_000;
+
 /**
  * Posts to a channel of Slack: by an incoming webhook, or as a bot, which can change what it has posted. The message that asked then shows
  * what came of it, without buttons.
@@ -50,7 +53,7 @@ export class SlackSender implements ChannelSender<'slack'> {
   /** The address is the operator's, whoever gave the token. */
   private async call(method: string, body: JsonObject, { botToken }: SlackSettings): Promise<SlackAnswer> {
     const headers = { authorization: `Bearer ${botToken ?? ''}` };
-    const post = postOf({ body: JSON.stringify(body), headers, trusted: true });
+    const post = postOf({ body: JSON.stringify(body), headers, trusted: true, timeoutMs: CALL_MS });
     return readSlackAnswer(await this.guard.fetch(`${this.config.slackApiUrl}/${method}`, post));
   }
 }

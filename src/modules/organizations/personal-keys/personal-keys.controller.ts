@@ -41,7 +41,7 @@ export class PersonalKeysController {
   @Access('keys.create')
   @Idempotent('users.make-key')
   @Replies(201, NewPersonalKeyReply, 'CONFLICT', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
-  make(@PathParam('id', 'usr') id: string, @JsonBody(MakePersonalKeyDto) body: MakePersonalKeyDto, @Caller() caller: VerifiedCaller) {
+  create(@PathParam('id', 'usr') id: string, @JsonBody(MakePersonalKeyDto) body: MakePersonalKeyDto, @Caller() caller: VerifiedCaller) {
     return this.keys.make(id, body, caller);
   }
 

@@ -11,10 +11,10 @@ export class PersonalKeyReply {
 export class NewPersonalKeyReply {
   @ApiProperty({ type: PersonalKeyReply }) key!: PersonalKeyReply;
   @ApiProperty({
-    type: String, example: 'svc_user_…',
+    type: String, nullable: true, example: 'svc_user_…',
     description: 'For `Authorization: Bearer`. Null in the replay of an Idempotency-Key: it is shown once.',
   })
-  secret!: string;
+  secret!: string | null;
 }
 
 export class PersonalKeyListReply {

@@ -41,7 +41,7 @@ export class UsersController {
   @Access('users.write')
   @Idempotent('users.make')
   @Replies(201, UserEnvelope, 'CONFLICT', 'TIER_REQUIRED', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
-  make(@JsonBody(MakeUserDto) body: MakeUserDto, @Caller() caller: VerifiedCaller) {
+  create(@JsonBody(MakeUserDto) body: MakeUserDto, @Caller() caller: VerifiedCaller) {
     return this.changes.make(body, caller);
   }
 

@@ -5,6 +5,7 @@ import type { Role } from '../../../domain/access/access.js';
 import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.js';
 import { pageOf } from '../../../platform/database/statements/paged.js';
 import type { Page, PageRequest } from '../../../platform/http/fields/pagination.js';
+import { foldedEmail } from './make-account.js';
 import type { UserStatus } from './user.entity.js';
 
 export interface UserRow {
@@ -37,6 +38,17 @@ export class UsersQuery {
       id, ...within.parameters,
     ])) as UserRow[];
     return row;
+  }
+
+  /** Ids of the accounts, closed ones too, that have this address; an organization has one active account of an address at most. */
+  async idsOfAddress(scope: Scope, email: string, organizationId?: string): Promise<string[]> {
+    const within = scopeCondition(scope, { organization: 'u.organization_id' }, 3);
+    const rows = (await this.dataSource.query(
+      `select u.id from users u where u.email_folded = $1 and ($2::text is null or u.organization_id = $2) and ${within.sql}
+       order by u.id desc limit 2`,
+      [foldedEmail(email), organizationId ?? null, ...within.parameters],
+    )) as { id: string }[];
+    return rows.map(({ id }) => id);
   }
 
   /** Newest first: ids sort by the time they were made. Without a status: the active ones. */

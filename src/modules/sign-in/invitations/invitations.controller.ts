@@ -25,6 +25,7 @@ export class InvitationsController {
 
   @Post()
   @ApiOperation({
+    operationId: 'invitations.create',
     summary: 'Invite somebody',
     description: 'To no role above your own. The link is good once, for 72 hours, and as long as you could still invite to that role. '
       + 'With a mail server it goes to the address alone. Without one you are given it, and count as one person with whoever comes in '

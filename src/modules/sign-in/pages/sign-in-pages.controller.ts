@@ -6,7 +6,7 @@ import { FormRoute, PageRoute, SameSiteRoute } from '../../../platform/http/requ
 import { Replies } from '../../../platform/http/reply/replies.js';
 import { SignInPages } from './sign-in-pages.service.js';
 
-@ApiTags('Sign-in')
+@ApiTags('Pages and forms')
 @Controller('sign-in')
 export class SignInPagesController {
   constructor(private readonly pages: SignInPages) {}

@@ -7,6 +7,7 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { AccountFormsController } from './account/account-forms.controller.js';
 import { AccountForms } from './account/account-forms.service.js';
 import { AccountPages } from './account/account-pages.service.js';
+import { FrontDoorController } from './front-door.controller.js';
 import { InvitationPagesController } from './invitation/invitation-pages.controller.js';
 import { InvitationPages } from './invitation/invitation-pages.service.js';
 import { LocalWaysQuery } from './account/local-ways.query.js';
@@ -18,7 +19,7 @@ import { SignInPages } from './sign-in-pages.service.js';
 /** The pages of signing in, made on the server. */
 @Module({
   imports: [SignInPortsModule, SessionsModule, PasswordsModule, PasskeysModule, InvitationsModule],
-  controllers: [SignInPagesController, AccountFormsController, InvitationPagesController],
+  controllers: [FrontDoorController, SignInPagesController, AccountFormsController, InvitationPagesController],
   providers: [SignInMethods, LocalWaysQuery, AccountPages, SignInPages, AccountForms, InvitationPages],
 })
 export class SignInPagesModule implements NestModule {

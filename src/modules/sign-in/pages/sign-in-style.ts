@@ -35,6 +35,7 @@ p { margin: 0 0 1rem; }
 .lead { margin-bottom: 1.25rem; }
 .meta, .hint { font-size: .9rem; }
 .foot { margin: 1.25rem 0 0; color: var(--soft); font-size: .9rem; text-align: center; text-wrap: balance; }
+footer.foot { margin: 0; padding: 0 1rem 2rem; }
 .number { margin: 1rem 0 0; color: var(--soft); font: .8rem ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 form { margin: 0; }
 .field { margin: 0 0 1rem; }

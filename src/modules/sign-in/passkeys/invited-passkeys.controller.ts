@@ -18,6 +18,7 @@ export class InvitedPasskeysController {
   @Post('options')
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'passkeys.invitationOptions',
     summary: 'What an authenticator is asked by an invitation', description: 'For `navigator.credentials.create`. Uses nothing up.',
   })
   @Access('public')
@@ -30,6 +31,7 @@ export class InvitedPasskeysController {
   @Post()
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'passkeys.acceptInvitation',
     summary: 'Take an invitation with a passkey', description: 'Makes the account and the passkey, and sets the cookie of a session.',
   })
   @Access('public')

@@ -17,6 +17,7 @@ export class PasskeySignInController {
   @Post('options')
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'passkeys.signInOptions',
     summary: 'What an authenticator is asked',
     description: 'For `navigator.credentials.get`, from a page of this service. It names no passkeys: nobody learns who has one.',
   })
@@ -29,7 +30,11 @@ export class PasskeySignInController {
 
   @Post()
   @HttpCode(200)
-  @ApiOperation({ summary: 'Sign in by a passkey', description: 'From a page of this service. Sets the cookie of a new session.' })
+  @ApiOperation({
+    operationId: 'passkeys.signIn',
+    summary: 'Sign in by a passkey',
+    description: 'From a page of this service. Sets the cookie of a new session.',
+  })
   @Access('public')
   @SameSiteRoute()
   @Replies(200, PasskeySignInReply)

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import { presentUser, UserReply } from '../../organizations/users/users.presenter.js';
 import type { UserRow } from '../../organizations/users/users.query.js';
 import type { PasskeyRow } from './passkeys.query.js';
@@ -25,7 +25,8 @@ export class PasskeyListReply {
   @ApiProperty({ type: 'integer' }) total!: number;
 }
 
-/** For the browser as it stands (WebAuthn Level 3, JSON form). */
+/** For the browser as it stands; its members are the browser's affair. */
+@ApiSchema({ description: 'For the browser as it stands (WebAuthn Level 3, JSON form).', additionalProperties: true } as ApiSchemaOptions)
 export class PasskeyOptionsReply {
   @ApiProperty({ description: 'Single use, for this browser, five minutes.' }) challenge!: string;
 }

@@ -14,6 +14,7 @@ export class PasswordsController {
 
   @Put('password')
   @ApiOperation({
+    operationId: 'auth.changePassword',
     summary: 'Set your password',
     description: 'By a session that is at most ten minutes old, or with the present password. Your other sessions end. Without an '
       + 'identity provider only: 404 with one.',

@@ -22,15 +22,19 @@ export class SessionsController {
   ) {}
 
   @Get('me')
-  @ApiOperation({ summary: 'Who you are, and what you may do', description: 'For people, however they came in.' })
-  @Access('sign-in.read-self')
+  @ApiOperation({
+    operationId: 'auth.me', summary: 'Who you are, and what you may do', description: 'For every caller: people, agents, root.',
+  })
+  @Access('caller.read-self')
   @Replies(200, WhoAmIReply)
   me(@Caller() caller: VerifiedCaller): Promise<WhoAmIReply> {
     return this.who.read(caller);
   }
 
   @Get('sessions')
-  @ApiOperation({ summary: 'Where you are signed in', description: 'Newest first: the sessions that would let you in now.' })
+  @ApiOperation({
+    operationId: 'sessions.list', summary: 'Where you are signed in', description: 'Newest first: the sessions that would let you in now.',
+  })
   @Access('sign-in.read-self')
   @Replies(200, SessionListReply)
   sessions(@QueryParams(SessionListQuery) query: SessionListQuery, @Caller() caller: VerifiedCaller): Promise<SessionListReply> {
@@ -48,6 +52,7 @@ export class SessionsController {
   @Post('logout')
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'auth.logout',
     summary: 'Sign out',
     description: 'Ends the session that asks, here at once and on every replica. By a key or a token there is none to end.',
   })

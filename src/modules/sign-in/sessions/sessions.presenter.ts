@@ -1,7 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ACCESS, type AccessKey, type Reach, reachOf, type Role, ROLES } from '../../../domain/access/access.js';
+import {
+  ACCESS, type AccessKey, type AgentCredential, type PrincipalKind, type Reach, reachOf, type Role, ROLES,
+} from '../../../domain/access/access.js';
 import { effectiveTier, type Tier, TIERS } from '../../../domain/access/tiers.js';
-import type { UserPrincipal } from '../../../platform/auth/access/principal.js';
+import type { AgentPrincipal, UserPrincipal } from '../../../platform/auth/access/principal.js';
 import { UserReply } from '../../organizations/users/users.presenter.js';
 import { SESSION_METHODS, type SessionMethod } from '../ports/sessions.js';
 import type { HomeRow, SessionRow } from './sessions.query.js';
@@ -44,15 +46,34 @@ export class SubscriptionReply {
   @ApiProperty({ enum: TIERS, description: 'As it counts now: without an active subscription the least.' }) tier!: Tier;
 }
 
+const WHO = ['root', 'user', 'agent', 'internal'] as const;
+const AGENT_CREDENTIALS = ['token', 'key'] as const satisfies readonly AgentCredential[];
+
+export class OwnCredentialReply {
+  @ApiProperty({ example: 'agt_…' }) id!: string;
+  @ApiProperty({ enum: AGENT_CREDENTIALS, description: 'By what it came in.' }) credential!: AgentCredential;
+  @ApiProperty({ required: false, example: 'akey_…', description: 'The agent key that was shown, or exchanged for the token.' })
+  keyId?: string;
+  @ApiProperty({ format: 'date-time', required: false, description: 'When the credential ends. Absent: it has no end.' })
+  expiresAt?: string;
+  @ApiProperty({ type: String, isArray: true, required: false, description: 'What the token names. A key names none: the grants decide.' })
+  capabilities?: readonly string[];
+}
+
 export class WhoAmIReply {
-  @ApiProperty({ type: UserReply, description: 'The account, with the role of its record.' }) user!: UserReply;
-  @ApiProperty({ enum: ROLES, description: 'The role that counts: no more than the identity provider says.' }) role!: Role;
+  @ApiProperty({ enum: WHO, description: 'Whom the credential names. `root` and `internal` are nobody\'s account.' })
+  principal!: (typeof WHO)[number];
   @ApiProperty({
     type: Object, additionalProperties: { type: 'string', enum: ['all', 'own'] },
-    description: 'What this role may do, by the keys of `docs/permissions.md`. What is not named is denied.',
+    description: 'What the caller may do, by the keys of `docs/permissions.md`. What is not named is denied.',
   })
   permissions!: Readonly<Record<string, Reach>>;
-  @ApiProperty({ type: HomeReply }) organization!: HomeReply;
+  @ApiProperty({ type: UserReply, required: false, description: 'Of a person: the account, with the role of its record.' })
+  user?: UserReply;
+  @ApiProperty({ enum: ROLES, required: false, description: 'Of a person: the role that counts, no more than the identity provider says.' })
+  role?: Role;
+  @ApiProperty({ type: OwnCredentialReply, required: false, description: 'Of an agent.' }) agent?: OwnCredentialReply;
+  @ApiProperty({ type: HomeReply, required: false, description: 'Of a person or an agent.' }) organization?: HomeReply;
   @ApiProperty({ type: SubscriptionReply, required: false, description: 'Where the organization belongs to a tenant.' })
   tenant?: SubscriptionReply;
   @ApiProperty({ type: KnownSession, required: false, description: 'Of who came in by one.' }) session?: KnownSession;
@@ -66,26 +87,43 @@ export function presentSession(row: SessionRow, current: string | undefined): Se
   };
 }
 
-export function presentWhoAmI(
+/** What a caller of this kind may do, by the keys of the access table. */
+export function permissionsOf(kind: PrincipalKind): Readonly<Record<string, Reach>> {
+  const reaches = (Object.keys(ACCESS) as AccessKey[]).map((key) => [key, reachOf(key, kind)] as const);
+  return Object.fromEntries(reaches.filter((pair): pair is readonly [AccessKey, Reach] => pair[1] !== 'denied'));
+}
+
+/** Of a person. */
+export type PersonReply = WhoAmIReply & Required<Pick<WhoAmIReply, 'user' | 'role' | 'organization'>>;
+
+export function presentPerson(
   user: UserReply, { role, hasSubscription }: UserPrincipal, home: HomeRow, session: SessionRow | undefined,
-): WhoAmIReply {
-  const { id, name, tenantId, tier, subscriptionActive } = home;
-  const keys = (Object.keys(ACCESS) as AccessKey[]).map((key) => [key, reachOf(key, role)] as const);
-  const permissions = Object.fromEntries(keys.filter((pair): pair is readonly [AccessKey, Reach] => pair[1] !== 'denied'));
+): PersonReply {
   return {
-    user, role, permissions, organization: { id, name },
-    ...(tenantId === null ? {} : {
-      tenant: {
-        id: tenantId,
-        tier: effectiveTier({
-          tier: tier!, active: subscriptionActive!, ...(hasSubscription === undefined ? {} : { claimed: hasSubscription }),
-        }),
-      },
-    }),
+    principal: 'user', user, role, permissions: permissionsOf(role), ...presentHome(home, hasSubscription),
     ...(session === undefined ? {} : {
       session: {
         id: session.id, method: session.method, createdAt: session.createdAt.toISOString(), expiresAt: session.expiresAt.toISOString(),
       },
     }),
   };
+}
+
+export function presentAgent(agent: AgentPrincipal, home: HomeRow): WhoAmIReply {
+  const { agentId: id, credential, keyId, expiresAt, capabilities } = agent;
+  return {
+    principal: 'agent', permissions: permissionsOf('agent'), ...presentHome(home),
+    agent: {
+      id, credential, ...(keyId === undefined ? {} : { keyId }),
+      ...(expiresAt === Infinity ? {} : { expiresAt: new Date(expiresAt * 1_000).toISOString() }),
+      ...(capabilities === 'any' ? {} : { capabilities }),
+    },
+  };
+}
+
+/** @param claimed whether the identity provider says that the tenant has a subscription */
+function presentHome({ id, name, tenantId, tier, subscriptionActive }: HomeRow, claimed?: boolean) {
+  if (tenantId === null) return { organization: { id, name } };
+  const subscription = { tier: tier!, active: subscriptionActive!, ...(claimed === undefined ? {} : { claimed }) };
+  return { organization: { id, name }, tenant: { id: tenantId, tier: effectiveTier(subscription) } };
 }

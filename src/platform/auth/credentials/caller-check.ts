@@ -28,7 +28,7 @@ export class CallerCheck {
    */
   async judge({ principal }: Caller): Promise<void> {
     const reason = await this.whyNot(principal);
-    if (reason !== undefined) await this.refuse(reason);
+    if (reason !== undefined) await this.refuse(principal, reason);
   }
 
   /**
@@ -36,7 +36,8 @@ export class CallerCheck {
    * limit it leaves no entry either.
    * @throws Problem UNAUTHENTICATED, RATE_LIMITED
    */
-  async refuse(reason: string): Promise<never> {
+  async refuse(principal: Principal, reason: string): Promise<never> {
+    this.sources.of(principal)?.forget?.(principal);
     const address = requestContext.getStore()?.address;
     const headers = await this.addresses.takeFrom(address);
     // All routes whose commit judges the caller are of one method.

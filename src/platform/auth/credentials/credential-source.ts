@@ -23,6 +23,8 @@ export interface PresentOptions {
   late?: boolean;
   /** Asked again for a caller who waits already: this is no new use of the credential. */
   isWaiting?: true;
+  /** The call's address is past its limit: a credential that has to be looked up can wait until it is looked up with others. */
+  isPastLimit?: () => boolean;
 }
 
 /**
@@ -45,6 +47,8 @@ export interface CredentialSource {
    * @throws Problem AGENT_INACTIVE where the state asks for another answer than 401
    */
   stillHolds(principal: Principal, run: RunStatement): Promise<string | undefined>;
+  /** Told of a principal that somebody else found dead, so that nothing is kept of it. */
+  forget?(principal: Principal): void;
   /**
    * Of a credential that is good once: uses it up. Called by the unit of work that it was shown for, which commits both or neither.
    *

@@ -41,8 +41,9 @@ export class Identification {
     if (shown.malformed !== undefined) return this.refuse(request, shown, shown.malformed);
     let found: Found | undefined;
     let ended: string | undefined;
+    const options = { late: late === true, isPastLimit: () => this.addresses.isSpent(request) };
     for (const source of this.sources.all()) {
-      const asked = source.present(shown, { late: late === true });
+      const asked = source.present(shown, options);
       // Most sources answer at once; awaiting them would cost a round of the event loop for each.
       const presented = asked instanceof Promise ? await asked : asked;
       if (presented.kind === 'absent') continue;

@@ -3,6 +3,7 @@ import { ValidateBy, ValidateIf } from 'class-validator';
 import { ANY_JSON } from './any-json.js';
 import { isJsonObject } from '../../../domain/json.js';
 import { declareField, spellings, type DtoClass, type FieldSpec } from './field-spec.js';
+import type { NamedSchema } from './named-schema.js';
 import { boundedLength, expectedText, isWithinDepth, textIs } from './field-checks.js';
 import { parseDate, parseTimestamp } from './timestamps.js';
 
@@ -82,16 +83,19 @@ export function Flag(options: FieldOptions): PropertyDecorator {
   );
 }
 
-/** One of a few words. */
-export function OneOf(values: readonly string[], options: FieldOptions): PropertyDecorator {
+/** One of a few words. `meaning` says in a refusal what they stand for; `named`: where the document explains them. */
+export function OneOf(
+  values: readonly string[], options: FieldOptions & { readonly meaning?: string; readonly named?: NamedSchema },
+): PropertyDecorator {
+  const { meaning } = options;
   return field(
     options,
     {
-      expected: `one of: ${values.join(', ')}`,
+      expected: `one of: ${values.join(', ')}${meaning === undefined ? '' : ` (${meaning})`}`,
       accepts: (value) => typeof value === 'string' && values.includes(value),
       fromText: (text) => text,
     },
-    { type: 'string', enum: [...values] },
+    options.named?.member ?? { type: 'string', enum: [...values] },
   );
 }
 
@@ -129,16 +133,19 @@ export function TextList(
   );
 }
 
-/** An object of the caller's own making, handed on as the strict reader gave it: same object, no member lost or changed. */
-export function FreeObject(options: FieldOptions & { maxDepth?: number }): PropertyDecorator {
-  const { maxDepth } = options;
+/**
+ * An object of the caller's own making, handed on as the strict reader gave it: same object, no member lost or changed. `form`: a class
+ * for the documentation, of an object that the domain judges by itself.
+ */
+export function FreeObject(options: FieldOptions & { maxDepth?: number; form?: () => DtoClass }): PropertyDecorator {
+  const { maxDepth, form } = options;
   return field(
     options,
     {
       expected: `an object${maxDepth === undefined ? '' : ` of at most ${maxDepth} levels`}`,
       accepts: (value) => isJsonObject(value) && (maxDepth === undefined || isWithinDepth(value, maxDepth)),
     },
-    { type: 'object', additionalProperties: true },
+    form ? ({ type: () => form() } as ApiPropertyOptions) : { type: 'object', additionalProperties: true },
   );
 }
 

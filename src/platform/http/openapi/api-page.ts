@@ -1,12 +1,14 @@
 import { escapeHtml } from '../../../domain/escape-html.js';
 import { inlineCode, page } from './docs-markup.js';
 import { GATE_PICTURE } from './gate-picture.js';
+import { guideList } from './guides/guide-pages.js';
+import type { Guides } from './guides/guides.js';
 
 const STEPS: readonly [title: string, command: string, remark: string][] = [
   [
     'Register an agent',
-    `curl -s $URL/api/v1/agents \\
-  -H "Authorization: Bearer $ROOT_API_KEY" \\
+    `curl -s $COUNTERSIGN_URL/api/v1/agents \\
+  -H "Authorization: Bearer $COUNTERSIGN_KEY" \\
   -H 'Content-Type: application/json' \\
   -d '{"name": "mailer", "grants": [
         {"capability": "email.send", "hitlMode": "propose"}]}'`,
@@ -14,7 +16,7 @@ const STEPS: readonly [title: string, command: string, remark: string][] = [
   ],
   [
     'Let the agent act',
-    `curl -s $URL/api/v1/execute \\
+    `curl -s $COUNTERSIGN_URL/api/v1/execute \\
   -H "Authorization: Bearer $AGENT_TOKEN" \\
   -H 'Content-Type: application/json' \\
   -d '{"capability": "email.send",
@@ -23,25 +25,25 @@ const STEPS: readonly [title: string, command: string, remark: string][] = [
   ],
   [
     'Decide',
-    `curl -s -X POST $URL/api/v1/hitl/$HITL_ID/approve \\
-  -H "Authorization: Bearer $ROOT_API_KEY" \\
+    `curl -s -X POST $COUNTERSIGN_URL/api/v1/hitl/$HITL_ID/approve \\
+  -H "Authorization: Bearer $COUNTERSIGN_KEY" \\
   -H 'Content-Type: application/json' \\
   -d '{"note": "checked the address"}'`,
     'The very input that was shown runs now, once.',
   ],
   [
     'Read the record',
-    `curl -s "$URL/api/v1/audit?agent_id=$AGENT_ID" \\
-  -H "Authorization: Bearer $ROOT_API_KEY"`,
+    `curl -s "$COUNTERSIGN_URL/api/v1/audit?agent_id=$AGENT_ID" \\
+  -H "Authorization: Bearer $COUNTERSIGN_KEY"`,
     'Each entry carries the hash of the one before, so a changed or missing entry shows.',
   ],
 ];
 
-/** The front page: what the service is, how to begin, and every route with Swagger UI below. */
-export function apiPage(): string {
+/** The front page: what the service is, how to begin, the how-to pages, and every route with Swagger UI below. */
+export function apiPage(guides: Guides): string {
   const steps = STEPS.map(
     ([title, command, remark]) => `<li><h3>${title}</h3>
-<pre tabindex="0">${escapeHtml(command)}</pre>
+<pre tabindex="0" class="type"><code>${escapeHtml(command)}</code></pre>
 <p>${inlineCode(remark)}</p></li>`,
   );
   return page({
@@ -55,7 +57,12 @@ export function apiPage(): string {
 <p class="lead">Every action is decided by policy, shown to a person where it must be, and recorded so that it can be proven.</p>
 <div class="picture">${GATE_PICTURE}</div>
 <h2 id="begin">Begin in four calls</h2>
+<pre tabindex="0" class="type"><code>export COUNTERSIGN_URL=http://localhost:3000
+export COUNTERSIGN_KEY=svc_root_…</code></pre>
 <ol class="steps">${steps.join('\n')}</ol>
+<h2 id="how-to">How to</h2>
+<p>Each is a story to type in, from the first line to the last, with the answers and with what can go wrong.</p>
+${guideList(guides)}
 <h2 id="routes">All routes</h2>
 <div id="api"></div>
 <noscript><p>Without scripts, read <a href="/openapi.json">openapi.json</a>, from which this list is made.</p></noscript>`,

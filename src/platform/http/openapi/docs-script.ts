@@ -7,7 +7,7 @@ export const DOCS_SCRIPT = `
   dark.addEventListener('change', follow);
   follow();
   window.addEventListener('DOMContentLoaded', () => {
-    window.SwaggerUIBundle({
+    const ui = window.SwaggerUIBundle({
       url: '/openapi.json',
       dom_id: '#api',
       deepLinking: true,
@@ -20,6 +20,16 @@ export const DOCS_SCRIPT = `
       persistAuthorization: false,
       presets: [window.SwaggerUIBundle.presets.apis],
       layout: 'BaseLayout',
+    });
+    // A result of the search on this very page changes the anchor alone, which Swagger UI reads only when it loads.
+    window.addEventListener('hashchange', () => {
+      const anchor = decodeURIComponent(location.hash);
+      ui.getSystem().layoutActions.parseDeepLinkHash(anchor);
+      const operation = anchor.split('/')[2];
+      if (!operation) return;
+      // In the ids of its elements Swagger UI escapes what an operation's id may hold, such as dots.
+      const isIt = ({ id }) => id.replaceAll('\\\\', '').endsWith('-' + operation);
+      setTimeout(() => [...document.querySelectorAll('.opblock')].find(isIt)?.scrollIntoView(), 300);
     });
   });
 })();

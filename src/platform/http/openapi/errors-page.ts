@@ -20,16 +20,17 @@ export function errorsPage(): string {
     here: 'errors',
     main: `<h1>Errors</h1>
 <p class="lead">Every refusal is <code>application/problem+json</code> (RFC 9457). Decide by <code>code</code>:
-titles and details are for people and may change.</p>
+titles and details are for people and may change. The <a href="/docs/glossary#modes">modes and words</a> that they speak of are in the
+glossary.</p>
 <pre tabindex="0">{
   "type": "/docs/errors#validation-failed",
   "title": "The request is not valid",
   "status": 400,
-  "detail": "/hitl_mode must be one of: auto, notify, propose, escalate, block.",
+  "detail": "/hitl_timeout_action must be one of: reject, approve, escalate, notify_only.",
   "instance": "/api/v1/capabilities/grant",
   "code": "VALIDATION_FAILED",
   "requestId": "5b1d2c1e-5c36-4c8e-9d0b-0f6f0d9c1a77",
-  "errors": [{"pointer": "/hitl_mode", "message": "must be one of: auto, notify, propose, escalate, block"}]
+  "errors": [{"pointer": "/hitl_timeout_action", "message": "must be one of: reject, approve, escalate, notify_only"}]
 }</pre>
 <div class="problems">
 ${entries.join('\n')}

@@ -4,87 +4,72 @@ import { ApiExtension, DocumentBuilder, type OpenAPIObject, SwaggerModule } from
 import { ACCESS, type AccessKey, type Permission } from '../../../domain/access/access.js';
 import { PROBLEMS, type ProblemCode } from '../../../domain/problems.js';
 import { ACCESS_KEY } from '../../auth/access/access.decorator.js';
-import { withoutFalseTypes } from '../fields/any-json.js';
+import { withoutFalseTypes, withPlainReferences } from '../fields/any-json.js';
+import { namedSchemasOf } from '../fields/named-schema.js';
 import { ALWAYS_DECLARED, PROBLEM_CODES_EXTENSION } from '../reply/replies.js';
+import { HEADER_PARAMETERS, type HeaderParameter, headersOf, REPLY_HEADERS } from './document/call-headers.js';
+import { operationIdOf, OperationIds } from './document/operation-ids.js';
+import { SECURITY_SCHEMES, securityOf } from './document/security.js';
+import { INTERNAL_TAG, TAG_GROUPS, TAGS } from './document/tags.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & Record<string, unknown>;
 type Schema = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const ACCESS_EXTENSION = 'x-access';
-
-/** Areas of the interface in the order in which they are shown, by the first segment of the path. */
-const AREAS: readonly [segments: readonly string[], tag: string][] = [
-  [['agents'], 'Agents'],
-  [['node'], 'Node protocol'],
-  [['capabilities'], 'Capabilities'],
-  [['execute', 'executions'], 'Execution'],
-  [['hitl'], 'Human in the loop'],
-  [['audit'], 'Audit'],
-  [['teams'], 'Teams'],
-  [['routing', 'tasks'], 'Routing'],
-  [['notifications'], 'Notifications'],
-  [['llm'], 'LLM gateway'],
-  [['users', 'keys', 'organizations', 'organization', 'invitations', 'stops', 'secrets', 'settings'], 'Organization'],
-  [['health', 'metrics'], 'Operation'],
-];
+/** Carries the names of an operation's headers to the document's builder. */
+const HEADERS_EXTENSION = 'x-headers';
 
 /**
  * The API as an OpenAPI 3.1 document, made from the routes' own declarations.
- * @throws Error when two routes would have one operationId: clients made from the document could not distinguish them.
+ * @throws Error for an operation that clients made from the document could not call by a name of its own, or that has no group
  */
 export function buildOpenApi(app: INestApplication): OpenAPIObject {
-  declareAccess(app);
+  declareOfHandlers(app);
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Countersign')
     .setDescription('One gate for what software agents do: run it, ask a person, or refuse; and record it, provably.')
     .setVersion('v1')
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'The root key, an agent token or key, or a personal key.' }, 'bearer')
-    .addApiKey({ type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The root key only.' }, 'rootKey')
+    .addServer('/', 'The server that this document comes from. Where `npm start` runs it: http://localhost:3000.')
     .build();
-  const document = SwaggerModule.createDocument(app, config, {
-    autoTagControllers: false,
-    operationIdFactory: (controller, method) => operationId(controller, method),
-  });
-  const known = new Map<string, string>();
+  const document = SwaggerModule.createDocument(app, config, { autoTagControllers: false, operationIdFactory: operationIdOf });
+  const ids = new OperationIds();
   const used = new Set<string>();
   for (const [path, item] of Object.entries(document.paths)) {
     for (const method of METHODS) {
       const operation = item[method] as Operation | undefined;
       if (operation === undefined) continue;
-      const { operationId: id } = operation;
-      const other = known.get(id!);
-      if (other !== undefined) throw new Error(`${method} ${path} and ${other} both have the operationId ${id}`);
-      known.set(id!, `${method} ${path}`);
+      ids.add(operation.operationId, `${method} ${path}`);
       used.add(finish(operation, path));
     }
   }
-  document.tags = AREAS.map(([, name]) => ({ name })).filter(({ name }) => used.has(name));
+  document.tags = TAGS.filter(({ name }) => used.has(name));
+  const groups = TAG_GROUPS.map(({ name, tags }) => ({ name, tags: tags.filter((tag) => used.has(tag)) }));
   withoutFalseTypes(document.components?.schemas ?? {});
-  document.components = { ...document.components, schemas: { ...document.components?.schemas, Problem: problemSchema() } };
-  return document;
+  document.components = {
+    ...document.components,
+    schemas: { ...document.components?.schemas, ...(namedSchemasOf(document) as Record<string, Schema>), Problem: problemSchema() },
+    parameters: HEADER_PARAMETERS,
+    headers: REPLY_HEADERS,
+    securitySchemes: SECURITY_SCHEMES,
+  };
+  return Object.assign(withPlainReferences(document), { 'x-tagGroups': groups.filter(({ tags }) => tags.length > 0) });
 }
 
-/** `AgentsController.list` is `agentsList`; a second path of the same handler has its number at the end. */
-function operationId(controller: string, method: string): string {
-  const [, name = method, index = ''] = /^(.+?)(?:\[(\d+)])?$/.exec(method) ?? [];
-  const area = controller.replace(/Controller$/, '');
-  const suffix = index === '' || index === '0' ? '' : `Alias${index === '1' ? '' : index}`;
-  return `${area.charAt(0).toLowerCase()}${area.slice(1)}${name.charAt(0).toUpperCase()}${name.slice(1)}${suffix}`;
-}
-
-/** Adds to Swagger's description of each route what the access table says of it. */
-function declareAccess(app: INestApplication): void {
+/** Adds to Swagger's description of each route what the access table and the pipeline say of it. */
+function declareOfHandlers(app: INestApplication): void {
   for (const module of app.get(ModulesContainer, { strict: false }).values()) {
     for (const { metatype } of module.controllers.values()) {
       if (typeof metatype !== 'function') continue;
       const prototype = metatype.prototype as object;
       for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
         if (typeof descriptor.value !== 'function') continue;
-        const key = Reflect.getMetadata(ACCESS_KEY, descriptor.value as object) as AccessKey | undefined;
+        const handler = descriptor.value as object;
+        const key = Reflect.getMetadata(ACCESS_KEY, handler) as AccessKey | undefined;
         if (key !== undefined) ApiExtension(ACCESS_EXTENSION, key)(prototype, name, descriptor);
+        ApiExtension(HEADERS_EXTENSION, headersOf(handler))(prototype, name, descriptor);
       }
     }
   }
@@ -96,22 +81,30 @@ function finish(operation: Operation, path: string): string {
   const anonymous = permission?.who.anonymous !== undefined;
   const codes = (operation[PROBLEM_CODES_EXTENSION] as ProblemCode[] | undefined) ?? [];
   delete operation[PROBLEM_CODES_EXTENSION];
-  operation.security = anonymous ? [] : [{ bearer: [] }, { rootKey: [] }];
+  addHeaders(operation);
+  operation.security = securityOf(permission);
   if (permission !== undefined && !anonymous) {
     const who = Object.entries(permission.who).map(([kind, reach]) => (reach === 'own' ? `${kind} (its own)` : kind));
     const line = `Who: ${who.join(', ')}.`;
     operation.description = operation.description ? `${operation.description}\n\n${line}` : line;
   }
   addProblems(operation, path, codes, anonymous);
-  const tag = operation.tags?.[0] ?? tagOf(path);
-  operation.tags = [tag];
-  return tag;
+  const tag = operation.tags?.[0];
+  if (!TAGS.some(({ name }) => name === tag)) throw new Error(`${operation.operationId} has the tag ${tag}, which no group has`);
+  if (tag === INTERNAL_TAG) operation['x-internal'] = true;
+  return tag!;
 }
 
-function tagOf(path: string): string {
-  const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'api' && !/^v\d+$/.test(segment));
-  if (segments[0] === 'internal') return 'Internal';
-  return AREAS.find(([names]) => names.includes(segments[0] ?? ''))?.[1] ?? 'Other';
+function addHeaders(operation: Operation): void {
+  const names = (operation[HEADERS_EXTENSION] as HeaderParameter[] | undefined) ?? [];
+  delete operation[HEADERS_EXTENSION];
+  const parameters = names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+  operation.parameters = [...(operation.parameters ?? []), ...parameters];
+  if (!names.includes('IdempotencyKey')) return;
+  for (const [status, response] of Object.entries(operation.responses)) {
+    if (!status.startsWith('2')) continue;
+    Object.assign(response!, { headers: { 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } } });
+  }
 }
 
 function addProblems(operation: Operation, path: string, declared: readonly ProblemCode[], anonymous: boolean): void {

@@ -8,7 +8,8 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
   FORBIDDEN: 'Use a credential whose role allows this. The documentation of the route says who may call it.',
   CAPABILITY_NOT_GRANTED: 'Ask an administrator to grant the capability to the agent.',
   CAPABILITY_NOT_IN_TOKEN: 'The grant exists. Refresh the agent’s token, which will then hold it, and call again.',
-  CAPABILITY_BLOCKED: 'Policy blocks this for the agent. An administrator can change the mode of the grant.',
+  CAPABILITY_BLOCKED: 'The mode of the grant, or a condition or limit of it, is `block`: never allowed. (`never` is another word: never ' +
+    'ask.) An administrator can change it.',
   AGENT_INACTIVE: 'The agent is deactivated or removed. An administrator can activate a deactivated one.',
   STOPPED: 'Wait until the stop is lifted. Nothing runs and nothing is decided before that.',
   SELF_APPROVAL: 'Somebody who did not start the action has to approve it.',
@@ -29,13 +30,15 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
   CONFLICT: 'Read the present state, which `detail` speaks of, and decide again whether the change is wanted.',
   BODY_TOO_LARGE: 'Send a smaller body, or a reference to where the data is kept.',
   UNSUPPORTED_MEDIA_TYPE: 'Send JSON in UTF-8 with `Content-Type: application/json`, not compressed.',
-  HARDCODED_CAPABILITY: 'This capability always needs a person’s approval. Leave its mode as it is.',
+  HARDCODED_CAPABILITY: 'This capability always escalates: an admin is asked each time. Leave its mode as it is.',
   IDEMPOTENCY_KEY_REUSED: 'Use a fresh `Idempotency-Key` for every new request, and the same body when you repeat one.',
   UNSAFE_URL: 'Give a public https address, or let an operator allow the internal one.',
   INVALID_INPUT: 'Make the input fit the capability’s JSON Schema; `errors` names what does not.',
   INVALID_CONDITION: 'Correct the condition; `detail` says where it cannot be understood.',
-  TARGET_NOT_ELIGIBLE: 'Name somebody of the organization who may decide at that level.',
-  TIMEOUT_ACTION_NOT_ALLOWED: 'Choose another timeout action: silence never approves a dangerous action.',
+  TARGET_NOT_ELIGIBLE: 'Name somebody of the organization who may decide at that level. A quorum asks for no more people than ' +
+    'there are who could approve, root\'s vote counted besides: add people to the organization or the team first.',
+  TIMEOUT_ACTION_NOT_ALLOWED: 'Choose another timeout action: where the mode is `escalate`, or several people have to approve, silence ' +
+    'never does.',
   CHANNEL_ALWAYS_ON: 'Leave this channel on: people would not learn of requests otherwise.',
   REASON_REQUIRED: 'Say why, in ten characters or more. The reason is recorded.',
   RATE_LIMITED: 'Wait `Retry-After` seconds, then go on more slowly.',

@@ -31,6 +31,7 @@ ${scripts.map((path) => html`<script src="${path}" defer></script>
 <main${isWide ? html` class="wide"` : undefined}>
 ${main}
 </main>
+<footer class="foot"><a href="/docs">Documentation</a></footer>
 </body>
 </html>
 `.text;

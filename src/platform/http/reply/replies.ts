@@ -1,7 +1,8 @@
 import 'reflect-metadata';
-import { ApiResponse } from '@nestjs/swagger';
+import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import type { ProblemCode } from '../../../domain/problems.js';
 import type { DtoClass } from '../fields/field-spec.js';
+import type { NamedSchema } from '../fields/named-schema.js';
 
 /** Extension of an operation that carries its codes to the document's builder, which turns them into responses. */
 export const PROBLEM_CODES_EXTENSION = 'x-problem-codes';
@@ -27,14 +28,19 @@ const declarations = new WeakMap<object, DeclaredReplies>();
  * Declares what a route answers: its status, the form of its body (null: none) and its problem codes. A route with
  * several successes declares each on a line of its own; the uppermost is the status of a plain body.
  */
-export function Replies(status: number, body: DtoClass | null, ...codes: ProblemCode[]): MethodDecorator {
+export function Replies(status: number, body: DtoClass | NamedSchema | null, ...codes: ProblemCode[]): MethodDecorator {
   return (target, key, descriptor) => {
     const handler = descriptor.value as object;
     const before = declarations.get(handler);
     const all = [...new Set([...codes, ...(before?.codes ?? [])])];
     declarations.set(handler, { statuses: [status, ...(before?.statuses ?? [])], codes: all });
     const description = DESCRIPTIONS[status] ?? '';
-    ApiResponse(body === null ? { status, description } : { status, description, type: body })(target, key, descriptor);
+    if (body === null) ApiResponse({ status, description })(target, key, descriptor);
+    else if (typeof body === 'function') ApiResponse({ status, description, type: body })(target, key, descriptor);
+    else {
+      ApiExtraModels(...body.forms)(target, key, descriptor);
+      ApiResponse({ status, description, schema: { $ref: getSchemaPath(body.name) } })(target, key, descriptor);
+    }
     // ApiExtension keeps what the lower of two declarations said; the uppermost knows all.
     const extensions = Reflect.getMetadata(EXTENSIONS, handler) as Record<string, unknown> | undefined;
     Reflect.defineMetadata(EXTENSIONS, { ...extensions, [PROBLEM_CODES_EXTENSION]: all }, handler);

@@ -1,6 +1,6 @@
 import { applyDecorators, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
-import { ApiBody, ApiConsumes } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiResponse } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { requestContext } from './request-context.js';
 
@@ -11,11 +11,20 @@ const SAME_SITE = 'countersign:same-site';
 /** Declares that the body is a browser's form (`formFields`) instead of JSON. The handler looks at the form's token. */
 export const FormRoute = (): MethodDecorator => applyDecorators(
   SetMetadata(FORM, true), ApiConsumes('application/x-www-form-urlencoded'),
-  ApiBody({ required: false, schema: { type: 'object', additionalProperties: { type: 'string' } } }),
+  ApiBody({
+    required: false,
+    schema: { type: 'object', additionalProperties: { type: 'string' }, description: 'The fields of the form, each once.' },
+  }),
 );
 
 /** Declares that people see the answer in a browser: refusals are pages too, and the origin of entries is `page`. */
-export const PageRoute = (): MethodDecorator => SetMetadata(PAGE, true);
+export const PageRoute = (): MethodDecorator => applyDecorators(
+  SetMetadata(PAGE, true),
+  ApiResponse({
+    status: 'default', description: 'A page, where the browser takes one: what was asked for, or what is wrong.',
+    content: { 'text/html': { schema: { type: 'string' } } },
+  }),
+);
 
 /** Declares that a route that is open to everybody takes calls of our own pages only, as a route that signs people in must. */
 export const SameSiteRoute = (): MethodDecorator => SetMetadata(SAME_SITE, true);

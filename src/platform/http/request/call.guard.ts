@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import type { JsonValue } from '../../../domain/json.js';
 import { ACCESS, type AccessKey, type Permission } from '../../../domain/access/access.js';
 import { ACCESS_KEY, type AuthenticatedRequest, callerOf } from '../../auth/access/access.decorator.js';
+import { CallerCheck } from '../../auth/credentials/caller-check.js';
 import { IdempotencyKeys } from '../../database/transaction/idempotency.js';
 import { readBody } from '../fields/read-members.js';
 import { parsedBody } from './body-reader.js';
@@ -29,9 +30,31 @@ export class CallGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly keys: IdempotencyKeys,
+    private readonly callers: CallerCheck,
   ) {}
 
-  canActivate(context: ExecutionContext): boolean {
+  canActivate(context: ExecutionContext): boolean | Promise<never> {
+    try {
+      return this.admit(context);
+    } catch (error) {
+      if (this.isHot(context.getHandler())) return this.judgedFirst(context, error);
+      throw error;
+    }
+  }
+
+  /** The commit would have judged this caller, and never sees the call. */
+  private async judgedFirst(context: ExecutionContext, refusal: unknown): Promise<never> {
+    await this.callers.judge(callerOf(context.switchToHttp().getRequest<AuthenticatedRequest>()));
+    throw refusal;
+  }
+
+  private isHot(handler: ReturnType<ExecutionContext['getHandler']>): boolean {
+    const key = this.reflector.get<AccessKey | undefined>(ACCESS_KEY, handler);
+    const permission: Permission | undefined = key && ACCESS[key];
+    return permission?.hot === true;
+  }
+
+  private admit(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     const handler = context.getHandler();
     if (prefersLenience(request)) {
@@ -39,9 +62,7 @@ export class CallGuard implements CanActivate {
     } else this.refuseUnread(request, handler);
     if (WITHOUT_BODY.has(request.method) || isFormRoute(this.reflector, context)) return true;
     // Hot routes read their body themselves, once they know that the caller still counts.
-    const key = this.reflector.get<AccessKey | undefined>(ACCESS_KEY, handler);
-    const permission: Permission | undefined = key && ACCESS[key];
-    if (permission?.hot !== true) parsedBody(request);
+    if (!this.isHot(handler)) parsedBody(request);
     this.claimKey(request, handler);
     return true;
   }

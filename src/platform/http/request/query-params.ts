@@ -78,13 +78,19 @@ const query = createParamDecorator((dto: DtoClass, context: ExecutionContext) =>
 /** The request's query, read by the rules of a DTO whose members a text can express. Documents each parameter too. */
 export function QueryParams(dto: DtoClass): ParameterDecorator {
   return (target, method, index) => {
-    const descriptor = Object.getOwnPropertyDescriptor(target, method!)!;
+    ReadsQuery(dto)(target, method!, Object.getOwnPropertyDescriptor(target, method!)!);
+    query(dto)(target, method, index);
+  };
+}
+
+/** Declares and documents the query of a handler that reads it by itself. */
+export function ReadsQuery(dto: DtoClass): MethodDecorator {
+  return (target, method, descriptor) => {
     for (const field of fieldsOf(dto)) {
       if (field.document === undefined) continue;
       if (field.fromText === undefined) throw new Error(`${dto.name}.${field.property} cannot stand in a query`);
-      ApiQuery({ name: field.names[0]!, required: !field.optional, ...field.document })(target, method!, descriptor);
+      ApiQuery({ name: field.names[0]!, required: !field.optional, ...field.document })(target, method, descriptor);
     }
-    declareInput(target, method!, { query: dto });
-    query(dto)(target, method, index);
+    declareInput(target, method, { query: dto });
   };
 }

@@ -8,7 +8,7 @@ import { PathParam } from '../../../../platform/http/request/path-param.js';
 import { Replies } from '../../../../platform/http/reply/replies.js';
 import { AccountForms } from './account-forms.service.js';
 
-@ApiTags('Sign-in')
+@ApiTags('Pages and forms')
 @Controller('sign-in')
 export class AccountFormsController {
   constructor(private readonly forms: AccountForms) {}

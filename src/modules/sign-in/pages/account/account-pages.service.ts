@@ -39,7 +39,7 @@ export class AccountPages {
     request: Request, response: Response, caller: Caller, { note, refusal, returnTo }: AccountExtras = {},
   ): Promise<Reply<string>> {
     const [{ user, role, organization }, sessions, local] = await Promise.all([
-      this.who.read(caller), this.sessionsOf(caller), this.localWays(caller),
+      this.who.person(personOf(caller), caller.scope), this.sessionsOf(caller), this.localWays(caller),
     ]);
     const goOn = returnPath(returnTo);
     const { name, email } = user;

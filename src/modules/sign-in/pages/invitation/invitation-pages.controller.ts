@@ -7,7 +7,7 @@ import { PathParam } from '../../../../platform/http/request/path-param.js';
 import { Replies } from '../../../../platform/http/reply/replies.js';
 import { InvitationPages } from './invitation-pages.service.js';
 
-@ApiTags('Sign-in')
+@ApiTags('Pages and forms')
 @Controller('invitations')
 export class InvitationPagesController {
   constructor(private readonly pages: InvitationPages) {}

@@ -20,7 +20,7 @@ export class OwnPasskeysController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'List own passkeys', description: 'Newest first.' })
+  @ApiOperation({ operationId: 'passkeys.list', summary: 'List own passkeys', description: 'Newest first.' })
   @Access('sign-in.read-self')
   @Replies(200, PasskeyListReply)
   list(@Caller() caller: VerifiedCaller): Promise<PasskeyListReply> {
@@ -30,6 +30,7 @@ export class OwnPasskeysController {
   @Post('options')
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'passkeys.addOptions',
     summary: 'What an authenticator is asked for a new passkey',
     description: 'For `navigator.credentials.create`. From a session of at most ten minutes, or with the present password.',
   })
@@ -43,7 +44,11 @@ export class OwnPasskeysController {
   }
 
   @Post()
-  @ApiOperation({ summary: 'Add a passkey', description: 'The answer to what the authenticator was asked, by the same browser.' })
+  @ApiOperation({
+    operationId: 'passkeys.add',
+    summary: 'Add a passkey',
+    description: 'The answer to what the authenticator was asked, by the same browser.',
+  })
   @Access('sign-in.write-self')
   @Replies(201, PasskeyEnvelope, 'CONFLICT')
   add(@JsonBody(AddPasskeyDto) body: AddPasskeyDto, @Caller() caller: VerifiedCaller, @Req() request: Request) {
@@ -51,7 +56,7 @@ export class OwnPasskeysController {
   }
 
   @Delete(':id')
-  @ApiOperation({ summary: 'Remove a passkey', description: 'The last way to sign in stays.' })
+  @ApiOperation({ operationId: 'passkeys.remove', summary: 'Remove a passkey', description: 'The last way to sign in stays.' })
   @Access('sign-in.write-self')
   @Replies(204, null, 'CONFLICT')
   remove(@PathParam('id', 'pky') id: string, @Caller() caller: VerifiedCaller) {

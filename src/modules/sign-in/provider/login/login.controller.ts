@@ -12,7 +12,7 @@ import { LoginCookies } from './login-cookies.js';
 import { OpenSessionService } from './open-session.service.js';
 import { CallbackQuery, LoginQuery } from './login.dto.js';
 
-@ApiTags('Sign-in')
+@ApiTags('Pages and forms')
 @Controller('api/v1/auth')
 export class LoginController {
   constructor(
@@ -24,6 +24,7 @@ export class LoginController {
 
   @Get('login')
   @ApiOperation({
+    operationId: 'auth.login',
     summary: 'Sign in at the identity provider',
     description: 'For browsers: leads to the provider (authorization code with PKCE S256), and from there to the callback.',
   })
@@ -40,6 +41,7 @@ export class LoginController {
 
   @Get('callback')
   @ApiOperation({
+    operationId: 'auth.callback',
     summary: 'Come back from the identity provider',
     description: 'For browsers: exchanges the code, gives the browser its session, and leads to where the sign-in was begun for.',
   })

@@ -7,13 +7,14 @@ import { formFields } from '../../../../platform/http/request/form-fields.js';
 import { Replies } from '../../../../platform/http/reply/replies.js';
 import { BackchannelService } from './backchannel.service.js';
 
-@ApiTags('Sign-in')
+@ApiTags('Pages and forms')
 @Controller('api/v1/auth')
 export class BackchannelController {
   constructor(private readonly logouts: BackchannelService) {}
 
   @Post('backchannel-logout')
   @ApiOperation({
+    operationId: 'auth.backchannelLogout',
     summary: 'Take a logout of the identity provider',
     description: 'For the provider (OpenID Connect Back-Channel Logout 1.0): a form with a `logout_token`, which is the credential.',
   })
