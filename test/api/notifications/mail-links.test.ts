@@ -4,28 +4,35 @@ import { Browser, type Page } from '../../support/http/browser.js';
 import { aPerson, anOrganization, type BuiltPerson, closeAccount } from '../../support/builders/people.js';
 import { aRequest, type AskedTerms, digestOf } from '../../support/builders/requests.js';
 import { requestOf } from '../../support/builders/gate.js';
+import { originOf } from '../../support/builders/tenants.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
+import { startSmtp, type TestSmtp } from '../../support/http/smtp-server.js';
 import { auditOf } from '../../support/log/entries.js';
 import {
   decideOn, formsOf, type MailLinker, pageOf, signedIn, startMailLinker, viaOf, wordsOf,
 } from '../../support/notifications/decision-visits.js';
+import { eventually } from '../../support/running/eventually.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
 let server: TestServer;
 let linker: MailLinker;
 let receiver: Receiver;
+let smtp: TestSmtp;
 let organizationId: string;
 let owner: BuiltPerson;
 let admin: BuiltPerson;
 
 beforeAll(async () => {
-  [server, receiver] = await Promise.all([startServer(), startReceiver()]);
+  [receiver, smtp] = await Promise.all([startReceiver(), startSmtp()]);
+  server = await startServer({
+    env: { SMTP_HOST: '127.0.0.1', SMTP_PORT: String(smtp.port), SMTP_FROM: 'countersign@example.test' },
+  });
   linker = await startMailLinker(server);
 });
 afterAll(async () => {
   await linker.close();
   await server.stop();
-  await receiver.close();
+  await Promise.all([receiver.close(), smtp.close()]);
 });
 beforeEach(async () => {
   organizationId = await anOrganization(server);
@@ -68,6 +75,22 @@ describe('a link of a mail', () => {
     expect(entry.actorId).toBe(admin.id);
     expect(await viaOf(server, entry.id)).toBe('mail');
     expectSignIn(await new Browser().visit(approve), id);
+  });
+
+  test('comes with the mail, for each recipient another one, and decides as them', async () => {
+    const { id } = await aRequest(server, { organizationId });
+    const linkTo = (person: BuiltPerson) => eventually(() => {
+      const mail = smtp.mails.find(({ to, text }) => to.includes(person.email) && text.includes(id));
+      const link = /https?:[^\s"<>]*\/reject\?token=[A-Za-z0-9_-]{43}/.exec(mail?.text.replaceAll('=3D', '=') ?? '')?.[0];
+      if (link === undefined) throw new Error(`no link for ${person.email} yet`);
+      return `${originOf(server)}${link.slice(new URL(link).origin.length)}`;
+    });
+    const [mine, theirs] = await Promise.all([linkTo(admin), linkTo(owner)]);
+    expect(mine).not.toBe(theirs);
+    expect((await decideOn(new Browser(), mine, { decision: 'reject', note: 'not today' })).status).toBe(200);
+    expect(await requestOf(server, id)).toMatchObject({ status: 'rejected', decided_by: admin.id });
+    // The other link still says how it ended, to its recipient.
+    expect(wordsOf(await new Browser().visit(theirs))).toMatch(/Rejected by Ada Admin.*not today/);
   });
 
   test('rejects too, and waits for what comes of an approval', async () => {
