@@ -1,5 +1,4 @@
 // Shared by the checks of our pages: calls past them, pictures, and the check of a page's requests and errors.
-import { join } from 'node:path';
 
 /** A call by the root key, past the pages. */
 export async function asRoot({ url, key }, method, path, body) {

@@ -52,7 +52,9 @@ export function addressOf(request: Request): string | undefined {
 }
 
 /** Runs the service's own work (sweepers, workers, first run): its entries name it as their origin, and `system` as the actor. */
-export function asService<Result>(via: Exclude<Via, 'rest' | 'mcp' | 'page' | 'chat' | 'mail'>, work: () => Promise<Result>): Promise<Result> {
+export function asService<Result>(
+  via: Exclude<Via, 'rest' | 'mcp' | 'page' | 'chat' | 'mail'>, work: () => Promise<Result>,
+): Promise<Result> {
   return requestContext.run({ requestId: randomUUID(), via, actorId: 'system', recorded: 0 }, work);
 }
 
