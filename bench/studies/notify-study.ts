@@ -66,7 +66,9 @@ interface Channels {
   readonly off: readonly number[];
 }
 
-async function withChannels({ stage, load, options }: StudyContext, scene: NotifyScene, count: number, done: () => void): Promise<Channels> {
+async function withChannels(
+  { stage, load, options }: StudyContext, scene: NotifyScene, count: number, done: () => void,
+): Promise<Channels> {
   const found: { on: number[]; off: number[] } = { on: [], off: [] };
   const chat = { webhookUrl: `${scene.receiverUrl}/chat` };
   for (let n = 0; n < count; n++) {
@@ -74,7 +76,8 @@ async function withChannels({ stage, load, options }: StudyContext, scene: Notif
       await scene.set(scene.first, 'webhook', side === 'on', scene.webhook(RECEIVERS));
       for (const channel of ['slack', 'teams']) await scene.set(scene.first, channel, side === 'on', chat);
       const order = {
-        url: `${stage.governed.url}/api/v1/execute`, tokens: [scene.firstToken], body: bodyOf('email.send'), connections: options.connections,
+        url: `${stage.governed.url}/api/v1/execute`, tokens: [scene.firstToken], body: bodyOf('email.send'),
+        connections: options.connections,
       };
       await load.run({ ...order, seconds: options.warmUpSeconds });
       const { requestsPerSecond, failed } = await load.run({ ...order, seconds: options.seconds });
@@ -143,6 +146,8 @@ async function insertWaiting({ stage }: StudyContext, organizationId: string, co
     [organizationId, count]);
 }
 
+const ratio = (one: number, other: number) => cell(one / other, 2);
+
 function textOf(
   { none, some }: Hanging, { on, off }: Channels, { delivered, posted }: Speed, { before, waiting }: { before: number; waiting: number },
 ): string {
@@ -154,14 +159,17 @@ function textOf(
   ];
   return [
     '',
-    `  The gate beside notifications: p99 with ${HANGING} of ${RECEIVERS} receivers hanging ${cell(gate(some) / gate(none), 2)} × that with none`,
+    `  The gate beside notifications: p99 with ${HANGING} of ${RECEIVERS} receivers hanging ${ratio(gate(some), gate(none))} × that with none`,
     '',
     ...table(['', 'gate p99 ms', 'gate calls/s', 'to webhook p50 ms', 'p95 ms'], [row('none hang', none), row('some hang', some)], false),
     '',
     `  ${CALLS_PER_SECOND} calls and ${REQUESTS_PER_SECOND} requests a second; from a request's commit until its webhook is received.`,
-    `  Requests created with three channels on: ${whole(median(on))} a second, ${cell(median(on) / median(off), 2)} × the ${whole(median(off))} with none`,
-    `  Deliveries with ${whole(WAITING)} waiting: ${whole(delivered)} a second, ${cell(delivered / posted, 2)} × the ${whole(posted)} of the guard alone`,
-    `  Memory with ${whole(MANY_WAITING)} waiting: ${whole(waiting / 2 ** 20)} MiB, ${cell(waiting / before, 2)} × the ${whole(before / 2 ** 20)} MiB before`,
+    `  Requests created with three channels on: ${whole(median(on))} a second, ${ratio(median(on), median(off))} × the `
+      + `${whole(median(off))} with none`,
+    `  Deliveries with ${whole(WAITING)} waiting: ${whole(delivered)} a second, ${ratio(delivered, posted)} × the ${whole(posted)} of the `
+      + 'guard alone',
+    `  Memory with ${whole(MANY_WAITING)} waiting: ${whole(waiting / 2 ** 20)} MiB, ${ratio(waiting, before)} × the `
+      + `${whole(before / 2 ** 20)} MiB before`,
     '',
   ].join('\n');
 }

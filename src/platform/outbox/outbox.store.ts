@@ -31,8 +31,8 @@ export class OutboxStore {
   ) {}
 
   /**
-   * The earliest of each kind, so many of it and so many of all together, straight from the index: however many are due, no more are read than are taken. Planned anew each
-   * time, since a plan from when the outbox was empty would read a full one from end to end.
+   * The earliest of each kind, so many of it and so many of all together, straight from the index: however many are due, no more are read
+   * than are taken. Planned anew each time, since a plan from when the outbox was empty would read a full one from end to end.
    */
   async claim(kinds: ReadonlyMap<EffectKind, number>, limit: number): Promise<OutboxRow[]> {
     const [rows] = await this.dataSource.query<[OutboxRow[], number]>(

@@ -53,8 +53,10 @@ interface Hook {
   readonly [member: string]: unknown;
 }
 
-const asked = async (capability = 'email.send', by: BuiltAgent = agent, headers: Record<string, string> = {}) =>
-  (await by.client.post('/api/v1/execute', { capability, input: { to: 'ada@example.test' } }, { headers })).expect(202).text('hitlRequestId');
+const asked = async (capability = 'email.send', by: BuiltAgent = agent, headers: Record<string, string> = {}) => {
+  const reply = await by.client.post('/api/v1/execute', { capability, input: { to: 'ada@example.test' } }, { headers });
+  return reply.expect(202).text('hitlRequestId');
+};
 
 /** The webhooks about a request, once there are so many. */
 const hooksAbout = (id: string, count: number) => eventually(() => {
@@ -84,7 +86,8 @@ describe('a question', () => {
     expect(received!.headers['webhook-id']).toMatch(/^dlv_/);
     for (const person of [owner, lead, member]) {
       await eventually(() => expect(mailsTo(person, id)).toHaveLength(1));
-      expect(await inbox(person, id)).toMatchObject([{ event: 'hitl.request.created', status: 'pending', readAt: null, agentId: agent.id }]);
+      const wanted = { event: 'hitl.request.created', status: 'pending', readAt: null, agentId: agent.id };
+      expect(await inbox(person, id)).toMatchObject([wanted]);
     }
     expect(await inbox(admin, id)).toEqual([]);
     expect(mailsTo(admin, id)).toEqual([]);
@@ -199,7 +202,8 @@ describe('deliveries', () => {
     const id = await asked();
     const hooks = await hooksAbout(id, 2);
     expect(new Set(hooks.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
-    await eventually(async () => expect(await deliveriesOf(id, { channel: 'webhook' })).toMatchObject([{ state: 'delivered', attempts: 2 }]));
+    const delivered = { state: 'delivered', attempts: 2 };
+    await eventually(async () => expect(await deliveriesOf(id, { channel: 'webhook' })).toMatchObject([delivered]));
     expect(await deliveriesOf(id, { channel: 'email' })).toHaveLength(3);
   });
 

@@ -138,7 +138,8 @@ async function compare(scenario: Scenario): Promise<Record<string, number>> {
     const shown = new Set(built.people.flatMap((_, i) => (queues[i]!.has(id) ? [i] : [])));
     expect({ request: n, in: [...shown] }).toEqual({ request: n, in: [...wanted] });
     const asked = built.people.flatMap((person, i) => (notified.get(id)?.has(person.id) ? [i] : []));
-    expect({ request: n, asked, others: (notified.get(id)?.size ?? 0) - asked.length }).toEqual({ request: n, asked: [...wanted], others: 0 });
+    const others = (notified.get(id)?.size ?? 0) - asked.length;
+    expect({ request: n, asked, others }).toEqual({ request: n, asked: [...wanted], others: 0 });
     counted.pairs += pairs.length;
     counted.standing += wanted.size;
     if (escalatedTo !== null && wanted.has(escalatedTo)) counted.addressed++;

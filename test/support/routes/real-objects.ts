@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { asRoot } from '../http/actors.js';
 import { goodBody } from './bad-bodies.js';
+import { aDeadDelivery, aNotification } from '../builders/notifications.js';
 import { anAgent, anAgentKey, type BuiltAgent } from '../builders/agents.js';
 import {
   aChatAccount, anErasure, anInvitation, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson,
@@ -68,6 +69,8 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     (await execute(server, 'web.search', await agent())).expect(200).text('executionId'),
   hitl: async ({ server, agent }) =>
     (await execute(server, 'email.send', await agent())).expect(202).text('hitlRequestId'),
+  notifications: async ({ server, organizationId, account }) => aNotification(server, organizationId, (await account()).id),
+  deliveries: ({ server, organizationId }) => aDeadDelivery(server, organizationId),
   // The only one that is always set up.
   channel: async () => 'in_app',
   tenants: async ({ server }) => (await aTenant(server, 'teams')).id,

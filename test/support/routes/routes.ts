@@ -98,6 +98,8 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
   sessions: 'sess_00000000000000000000000000absent0000',
   passkeys: 'pky_00000000000000000000000000absent0000',
   'chat-accounts': 'cha_00000000000000000000000000absent0000',
+  notifications: 'ntf_00000000000000000000000000absent0000',
+  deliveries: 'dlv_00000000000000000000000000absent0000',
   token: '0'.repeat(64),
   invitations: 'inv_00000000000000000000000000absent0000',
   teams: 'team_00000000000000000000000000absent0000',

@@ -30,7 +30,8 @@ export async function queueMembers(run: RunStatement, requests: readonly QueuedR
 function membersOf(request: QueuedRequest, eligibility: Eligibility): string[] {
   const { level, escalatedTo } = request;
   if (escalatedTo !== null && eligibility.mayApprove(escalatedTo, request, level)) return [escalatedTo];
-  const approversOf = (of: EscalationLevel) => eligibility.ofLevel(request, of).filter((userId) => eligibility.mayApprove(userId, request, level));
+  const approversOf = (of: EscalationLevel) =>
+    eligibility.ofLevel(request, of).filter((userId) => eligibility.mayApprove(userId, request, level));
   const own = approversOf(level);
   // Admins stand in for a level that has nobody eligible; they alone can decide at levels that they do not belong to.
   return own.length > 0 || level === HIGHEST_LEVEL ? own : approversOf(HIGHEST_LEVEL);

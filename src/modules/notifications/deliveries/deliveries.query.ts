@@ -44,12 +44,14 @@ export class DeliveriesQuery {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   /** Newest first. */
-  async list(scope: Scope, { state, channel, hitlRequestId, organizationId }: DeliveryFilter, page: PageRequest): Promise<Page<DeliveryRow>> {
+  async list(scope: Scope, filter: DeliveryFilter, page: PageRequest): Promise<Page<DeliveryRow>> {
+    const { state, channel, hitlRequestId, organizationId } = filter;
     const within = scopeCondition(scope, { organization: 'd.organization_id' }, 5);
     const where = `($1::text is null or d.state = $1) and ($2::text is null or d.channel = $2)
       and ($3::text is null or d.hitl_request_id = $3) and ($4::text is null or d.organization_id = $4) and ${within.sql}`;
     const parameters = [state ?? null, channel ?? null, hitlRequestId ?? null, organizationId ?? null, ...within.parameters];
-    return pageOf<DeliveryRow>(this.dataSource, { columns: COLUMNS, from: 'notification_deliveries d', where, parameters, id: 'd.id' }, page);
+    const source = { columns: COLUMNS, from: 'notification_deliveries d', where, parameters, id: 'd.id' };
+    return pageOf<DeliveryRow>(this.dataSource, source, page);
   }
 
   async find(scope: Scope, id: string): Promise<DeliveryRow | undefined> {
@@ -64,7 +66,8 @@ export class DeliveriesQuery {
   /** How many wait, up to 10,000. */
   async waiting(_everything: Scope): Promise<number> {
     const [row] = await this.dataSource.query<[{ waiting: number }]>(
-      `select count(*)::integer as waiting from (select from notification_deliveries where state = 'waiting' limit $1) counted`, [MOST_COUNTED],
+      `select count(*)::integer as waiting from (select from notification_deliveries where state = 'waiting' limit $1) counted`,
+      [MOST_COUNTED],
     );
     return row.waiting;
   }

@@ -30,7 +30,7 @@ export interface ClaimedDelivery extends NewDelivery {
   readonly createdAt: Date;
 }
 
-/** What became of a claimed delivery. `again`: after so many milliseconds; `untried`: the claim is given back as if it had not been made. */
+/** What became of a claimed delivery. `again`: after so many milliseconds; `untried`: the claim is given back as if it were not made. */
 export type Settled = { readonly delivery: ClaimedDelivery; readonly code?: string } & (
   | { readonly state: 'delivered'; readonly receipt?: string }
   | { readonly state: 'superseded' | 'dead' }
@@ -93,7 +93,8 @@ export class DeliveryStore {
     janitor: Janitor,
   ) {
     janitor.register(cleanupStep(`delete from notification_deliveries where (organization_id, id) in
-      (select organization_id, id from notification_deliveries where ended_at < clock_timestamp() - interval '${KEPT_AFTER_END}' limit $1)`));
+      (select organization_id, id from notification_deliveries
+       where ended_at < clock_timestamp() - interval '${KEPT_AFTER_END}' limit $1)`));
   }
 
   async add(tx: Tx, deliveries: readonly NewDelivery[]): Promise<void> {

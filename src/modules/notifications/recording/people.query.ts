@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ROLES, type Role } from '../../../domain/access/access.js';
-import type { Recipient } from '../../../domain/notifications/events.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { joinProviderClaims } from '../../sign-in/ports/provider-claims.query.js';
+import { OrganizationPeople, type PersonRow } from './organization-people.js';
 
 /** Whom the events of some organizations may go to. */
 export interface PeopleWanted {
@@ -12,13 +12,6 @@ export interface PeopleWanted {
   readonly teamIds: readonly string[];
   /** The lowest role that a recipient names. Administrators are read in any case. */
   readonly lowestRole: Role;
-}
-
-interface PersonRow extends Record<string, unknown> {
-  readonly organizationId: string;
-  readonly id: string;
-  readonly role: Role;
-  readonly teams: { readonly teamId: string; readonly isLead: boolean }[] | null;
 }
 
 // An owner acts in every organization of their tenant, so events of each may go to them.
@@ -32,44 +25,18 @@ const PEOPLE = `
     and (u.id = any ($2) or may.role = any ($4) or exists (
       select from team_members m where m.organization_id = o.id and m.user_id = u.id and m.team_id = any ($3)))`;
 
-/** The active people of one organization, as they are now. */
-export class OrganizationPeople {
-  constructor(private readonly rows: readonly PersonRow[]) {}
-
-  administrators(): string[] {
-    return this.ofRole('admin');
-  }
-
-  /** Those with this role or one above, as in a quorum. */
-  ofRole(role: Role): string[] {
-    return this.rows.filter((row) => ROLES.indexOf(row.role) >= ROLES.indexOf(role)).map(({ id }) => id);
-  }
-
-  ofTeam(teamId: string, onlyLeads = false): string[] {
-    return this.rows.filter(({ teams }) => teams?.some((one) => one.teamId === teamId && (one.isLead || !onlyLeads))).map(({ id }) => id);
-  }
-
-  isHere(userId: string): boolean {
-    return this.rows.some(({ id }) => id === userId);
-  }
-
-  named(recipients: readonly Recipient[]): string[] {
-    return recipients.flatMap((one) => {
-      if ('userId' in one) return this.isHere(one.userId) ? [one.userId] : [];
-      return 'teamId' in one ? this.ofTeam(one.teamId) : this.ofRole(one.role);
-    });
-  }
-}
-
 @Injectable()
 export class PeopleQuery {
   constructor(@Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'oidcIssuer'>) {}
 
   /** @returns the people of each organization: of the roles wanted, administrators, and those who are named or in a team that is */
-  async read(tx: Tx, { organizationIds, userIds, teamIds, lowestRole }: PeopleWanted): Promise<(organizationId: string) => OrganizationPeople> {
+  async read(
+    tx: Tx, { organizationIds, userIds, teamIds, lowestRole }: PeopleWanted,
+  ): Promise<(organizationId: string) => OrganizationPeople> {
     const roles = ROLES.slice(Math.min(ROLES.indexOf('admin'), ROLES.indexOf(lowestRole)));
     const rows = await tx.query<PersonRow>(PEOPLE, [organizationIds, userIds, teamIds, roles, this.config.oidcIssuer ?? null]);
-    const people = new Map(organizationIds.map((id) => [id, new OrganizationPeople(rows.filter(({ organizationId }) => organizationId === id))]));
+    const peopleOf = (id: string) => new OrganizationPeople(rows.filter(({ organizationId }) => organizationId === id));
+    const people = new Map(organizationIds.map((id) => [id, peopleOf(id)]));
     return (organizationId) => people.get(organizationId) ?? new OrganizationPeople([]);
   }
 }

@@ -5,7 +5,8 @@ import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js'
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { queueMembers } from '../../hitl/queue/queue-members.js';
 import { type OrganizationChannels } from '../channels/channels.js';
-import { type OrganizationPeople, PeopleQuery } from './people.query.js';
+import type { OrganizationPeople } from './organization-people.js';
+import { PeopleQuery } from './people.query.js';
 import type { RecordedEvent } from './recorded-event.js';
 import { type Subject, SubjectsQuery } from './subjects.query.js';
 
@@ -33,7 +34,8 @@ export class RecipientsService {
     const queues = questions.map(({ hitlRequestId }) => subjects.get(hitlRequestId!)!.queue!);
     const members = await queueMembers(tx.run, queues, this.config.oidcIssuer ?? null);
     const queued = new Map(questions.map(({ id }, i) => [id, members[i]!]));
-    const configured = [...channels.values()].flatMap(({ external, inbox }) => [...external, inbox].flatMap(({ recipients }) => recipients));
+    const settings = [...channels.values()].flatMap(({ external, inbox }) => [...external, inbox]);
+    const configured = settings.flatMap(({ recipients }) => recipients);
     const peopleOf = await this.people.read(tx, {
       organizationIds: [...new Set(events.map(({ organizationId }) => organizationId))],
       ...namedBy(configured, [...subjects.values()]),
