@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { simpleParser } from 'mailparser';
 import { as } from '../../support/http/actors.js';
 import { Browser, type Page } from '../../support/http/browser.js';
 import { aPerson, anOrganization, type BuiltPerson, closeAccount } from '../../support/builders/people.js';
@@ -79,9 +80,9 @@ describe('a link of a mail', () => {
 
   test('comes with the mail, for each recipient another one, and decides as them', async () => {
     const { id } = await aRequest(server, { organizationId });
-    const linkTo = (person: BuiltPerson) => eventually(() => {
-      const mail = smtp.mails.find(({ to, text }) => to.includes(person.email) && text.includes(id));
-      const link = /https?:[^\s"<>]*\/reject\?token=[A-Za-z0-9_-]{43}/.exec(mail?.text.replaceAll('=3D', '=') ?? '')?.[0];
+    const linkTo = (person: BuiltPerson) => eventually(async () => {
+      const mails = await Promise.all(smtp.mails.filter(({ to }) => to.includes(person.email)).map(({ source }) => simpleParser(source)));
+      const link = mails.map(({ text = '' }) => /http\S+\/reject\?token=[\w-]{43}/.exec(text)?.[0]).find((one) => one?.includes(id));
       if (link === undefined) throw new Error(`no link for ${person.email} yet`);
       return `${originOf(server)}${link.slice(new URL(link).origin.length)}`;
     });
