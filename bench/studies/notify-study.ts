@@ -159,7 +159,8 @@ function textOf(
   ];
   return [
     '',
-    `  The gate beside notifications: p99 with ${HANGING} of ${RECEIVERS} receivers hanging ${ratio(gate(some), gate(none))} × that with none`,
+    `  The gate beside notifications: p99 with ${HANGING} of ${RECEIVERS} receivers hanging `
+      + `${ratio(gate(some), gate(none))} × that with none`,
     '',
     ...table(['', 'gate p99 ms', 'gate calls/s', 'to webhook p50 ms', 'p95 ms'], [row('none hang', none), row('some hang', some)], false),
     '',

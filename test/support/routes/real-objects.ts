@@ -130,7 +130,8 @@ export async function targetOf(route: Route, place: ObjectOwner): Promise<Target
     ids[name] = await make(place);
   }
   const path = pathOf(route, ids);
-  const named = namedIn(route).length > 0 ? 'in the path' : 'nothing';
+  // A channel is the caller's own organization's, by whatever name.
+  const named = namedIn(route).some((name) => name !== 'channel') ? 'in the path' : 'nothing';
   if (!route.takesBody) return { path, body: undefined, names: named };
   const written = JSON.stringify(goodBody(route, { agentId: AGENT, userId: ACCOUNT, organizationId: place.sibling }));
   const inBody = written.includes(AGENT) || written.includes(ACCOUNT);

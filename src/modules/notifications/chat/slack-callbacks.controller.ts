@@ -6,7 +6,7 @@ import { FormRoute } from '../../../platform/http/request/browser-routes.js';
 import { Replies } from '../../../platform/http/reply/replies.js';
 import { SlackCallbacks } from './slack-callbacks.service.js';
 
-@ApiTags('Notifications')
+@ApiTags('Pages and forms')
 @Controller('api/v1/notifications/callbacks')
 export class SlackCallbacksController {
   constructor(private readonly callbacks: SlackCallbacks) {}

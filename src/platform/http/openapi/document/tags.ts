@@ -15,7 +15,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [name: string, descript
     ['Operations', 'Whether the server is up and serves.'],
   ],
   Browsers: [
-    ['Pages and forms', 'For browsers and the identity provider, not for programs: pages, their forms, and redirections.'],
+    ['Pages and forms', 'For browsers, chats and the identity provider, not for programs: pages, their forms, and redirections.'],
   ],
   'Commercial platform': [
     ['Internal', 'For the commercial platform alone: tenants, their subscriptions, and tokens of the identity provider.'],
