@@ -7,7 +7,7 @@ import { FormRoute, PageRoute } from '../../../platform/http/request/browser-rou
 import { Replies } from '../../../platform/http/reply/replies.js';
 import { ChatLinkPages } from './chat-link-pages.service.js';
 
-@ApiTags('Notifications')
+@ApiTags('Pages and forms')
 @Controller('chat-accounts')
 export class ChatLinkPagesController {
   constructor(private readonly pages: ChatLinkPages) {}

@@ -19,7 +19,7 @@ const DECIDES = {
     + '`token` of a mail. Answers with the page that says what stands now. A form that chooses nothing is 400 and spends nothing.',
 };
 
-@ApiTags('Notifications')
+@ApiTags('Pages and forms')
 @Controller('hitl')
 export class DecisionPagesController {
   constructor(private readonly pages: DecisionPages) {}
