@@ -73,7 +73,9 @@ export class HitlService {
   }
 
   /** Only people have queues; root and agents have none. */
-  private async assigneeOf({ assignedTo, organizationId }: RequestListQuery, { principal, scope }: Caller): Promise<{ assignedTo?: string }> {
+  private async assigneeOf(
+    { assignedTo, organizationId }: RequestListQuery, { principal, scope }: Caller,
+  ): Promise<{ assignedTo?: string }> {
     if (assignedTo === undefined) return {};
     if (assignedTo === 'me') {
       if (principal.kind === 'user') return { assignedTo: principal.userId };

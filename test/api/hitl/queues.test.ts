@@ -93,7 +93,7 @@ test('everybody may ask for anybody\'s queue; nobody elsewhere has one here', as
   expect(await queue(stranger.client, { assignedTo: member.id })).toEqual([]);
   expect(await queue(admin.client, { assignedTo: stranger.id })).toEqual([]);
   expect(await queue(admin.client, { assignedTo: newId('usr') })).toEqual([]);
-  for (const address of [member.email, member.email.toUpperCase()]) expect(await queue(admin.client, { assignedTo: address })).toContain(id);
+  for (const assignedTo of [member.email, member.email.toUpperCase()]) expect(await queue(admin.client, { assignedTo })).toContain(id);
   for (const nobody of ['usr_nobody', 'bob', 'nobody@example.test', stranger.email]) {
     const refused = (await admin.client.get('/api/v1/hitl', { query: { assignedTo: nobody } })).expect(400, 'VALIDATION_FAILED');
     expect(refused.at('errors')).toMatchObject([{ pointer: '?assignedTo', message: expect.stringMatching(/e-mail address/) }]);

@@ -201,5 +201,6 @@ export function isAlive({ expiresAt }: GrantEntity, now: Date): boolean {
 
 /** Who belongs to the agent that asks; of a team's grant the team alone. */
 function tiesOf({ teamId }: GrantEntity, agent: GrantContext['agent']): AgentTies {
-  return given({ ownerId: agent?.ownerId ?? undefined, registeredBy: agent?.registeredBy, teamId: (agent ? agent.teamId : teamId) ?? undefined });
+  const { ownerId, registeredBy, teamId: agentTeam } = agent ?? {};
+  return given({ ownerId: ownerId ?? undefined, registeredBy, teamId: (agent ? agentTeam : teamId) ?? undefined });
 }

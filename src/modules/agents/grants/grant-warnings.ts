@@ -48,7 +48,8 @@ export function warningsOf(grant: GrantEntity, { effectiveMode, agent, twin, app
     warn('ADMINS_ONLY', 'capability', 'The agent has no owner and no team, so that admins and owners alone can answer its requests.');
   }
   if (grant.quorum && approvers !== undefined && approvers > 0 && approvers < grant.quorum.approvals) {
-    warn('ROOT_NEEDED', 'quorum/approvals', `${approvers} of ${grant.quorum.approvals} could approve: without root's vote it is not reached.`);
+    const { approvals } = grant.quorum;
+    warn('ROOT_NEEDED', 'quorum/approvals', `${approvers} of ${approvals} could approve: without root's vote it is not reached.`);
   }
   return warnings;
 }
