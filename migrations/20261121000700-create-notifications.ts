@@ -78,7 +78,7 @@ const DELIVERIES = [
   ) with (fillfactor = 70)`,
   `create index notification_deliveries_due on notification_deliveries (organization_id, channel, available_at) where state = 'waiting'`,
   `create index notification_deliveries_of_request on notification_deliveries (organization_id, hitl_request_id, channel)
-   where receipt is not null`,
+   where hitl_request_id is not null`,
   `create index notification_deliveries_ended on notification_deliveries (ended_at) where ended_at is not null`,
 ];
 
@@ -106,6 +106,7 @@ const DECISIONS = [
     chat text not null check (chat = 'slack'),
     workspace text not null,
     chat_user text not null,
+    vouched_by text not null,
     created_at timestamptz(3) not null,
     primary key (organization_id, id),
     unique (organization_id, chat, workspace, chat_user)

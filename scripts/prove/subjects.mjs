@@ -106,6 +106,7 @@ export const SUBJECTS = {
   'honest': [30, ...REPLAY, ...GATE, ...REQUESTS, ...SHARED],
   'key-rotation': [20, 'modules/audit/keys/'],
   'limit-race': [10, 'modules/capabilities/', 'modules/gate/admission/'],
+  'decisions-anywhere': [25, 'modules/notifications/decisions/', 'modules/notifications/chat/', ...REQUESTS],
   deliveries: [20, 'modules/notifications/', 'platform/outbox/'],
   'revocation-race': [10, 'modules/agents/', 'modules/gate/admission/'],
   'stop-race': [10, ...SHARED],

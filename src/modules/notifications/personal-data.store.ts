@@ -26,7 +26,10 @@ const TABLES: readonly { readonly from: string; readonly columns: Columns }[] = 
     },
   },
   { from: 'mail_tokens', columns: { organization_id: id, token_hash: secret, hitl_request_id: id, user_id: id, digest } },
-  { from: 'chat_accounts', columns: { organization_id: id, id, user_id: id, chat: code, workspace: id, chat_user: id } },
+  {
+    from: 'chat_accounts',
+    columns: { organization_id: id, id, user_id: id, chat: code, workspace: id, chat_user: id, vouched_by: digest },
+  },
 ];
 
 /** What deletes at most `$3` rows of a person, by the kind in the counts. */

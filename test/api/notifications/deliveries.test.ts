@@ -8,8 +8,7 @@ import { startSmtp, type TestSmtp } from '../../support/http/smtp-server.js';
 import { eventually } from '../../support/running/eventually.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
-// From an event to what reaches people and other systems: real mail, a real receiver of webhooks, and the inbox.
-
+// From an event to what reaches people and other systems: real mail, a real receiver, and the inbox.
 const SECRET = `whsec_${Buffer.from('a secret of thirty-two characters').toString('base64')}`;
 
 let receiver: Receiver;
@@ -24,7 +23,7 @@ let member: BuiltPerson;
 let agent: BuiltAgent;
 
 beforeAll(async () => {
-  [receiver, smtp] = await Promise.all([startReceiver(), startSmtp()]);
+  [receiver, smtp] = await Promise.all([startReceiver(), startSmtp({ defers: /^later/ })]);
   server = await startServer({
     env: {
       HITL_WEBHOOK_URL: `${receiver.url}/hook`, WEBHOOK_SECRET: SECRET, SMTP_HOST: '127.0.0.1', SMTP_PORT: String(smtp.port),
@@ -230,6 +229,37 @@ describe('deliveries', () => {
     await eventually(async () =>
       (await boss.client.post(`/api/v1/notifications/deliveries/${given}/retry`)).expect(409, 'CONFLICT'));
   });
+
+  test('a pause that an address asked for ends with the address', async () => {
+    const elsewhere = await anOrganization(server);
+    const boss = await aPerson(server, 'owner', { organizationId: elsewhere });
+    const set = (path: string) => boss.client.put('/api/v1/notifications/config/webhook', {
+      enabled: true, settings: { url: `${receiver.url}/${path}`, secret: SECRET },
+    });
+    (await set('old')).expect(200);
+    const theirs = await anAgent(server).inOrganization(elsewhere).granted('email.send', { hitlMode: 'propose' }).create();
+    receiver.script({ status: 429, headers: { 'retry-after': '3600' } });
+    await hooksAbout(await asked('email.send', theirs), 1);
+    (await set('new')).expect(200);
+    const [received] = await hooksAbout(await asked('email.send', theirs), 1);
+    expect(received!.path).toBe('/new');
+  });
+
+  test('a recipient whom the mail server defers keeps nobody else waiting', async () => {
+    const elsewhere = await anOrganization(server);
+    const bosses = await Promise.all(Array.from({ length: 6 }, (_, n) =>
+      aPerson(server, 'owner', { organizationId: elsewhere, ...(n < 5 ? { email: `later${n}@example.test` } : {}) })));
+    const theirs = await anAgent(server).inOrganization(elsewhere).granted('email.send', { hitlMode: 'propose' }).create();
+    const id = await asked('email.send', theirs);
+    await eventually(() => expect(mailsTo(bosses[5]!, id)).toHaveLength(1));
+    expect(await deliveriesWaiting(bosses[5]!, id)).toBe(5);
+    const here = await asked();
+    await eventually(() => expect(mailsTo(owner, here)).toHaveLength(1));
+  });
+
+  const deliveriesWaiting = async (boss: BuiltPerson, id: string) => (await boss.client.get('/api/v1/notifications/deliveries', {
+    query: { hitlRequestId: id, channel: 'email', state: 'waiting' },
+  })).expect(200).number('total');
 
   test('a question that is answered meanwhile is put to nobody any more; the webhook hears of it', async () => {
     const elsewhere = await anOrganization(server);

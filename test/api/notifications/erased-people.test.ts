@@ -24,8 +24,8 @@ beforeAll(async () => {
       [organizationId, id],
     );
     await server.sql(
-      `insert into chat_accounts (organization_id, id, user_id, chat, workspace, chat_user, created_at)
-       values ($1, 'cha_' || $2, $2, 'slack', 'T1', 'U' || $2, clock_timestamp())`,
+      `insert into chat_accounts (organization_id, id, user_id, chat, workspace, chat_user, vouched_by, created_at)
+       values ($1, 'cha_' || $2, $2, 'slack', 'T1', 'U' || $2, repeat('0', 64), clock_timestamp())`,
       [organizationId, id],
     );
   }

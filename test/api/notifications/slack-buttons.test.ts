@@ -83,6 +83,17 @@ describe('a button', () => {
     expect([entry.actorId, await viaOf(server, entry.id)]).toEqual([admin.id, 'chat']);
   });
 
+  test('links hold for the secret under which they were made: whoever sets another one presses as nobody', async () => {
+    await linked(admin);
+    const request = await asked();
+    const own = 'a-secret-of-an-administrators-own';
+    const settings = { webhookUrl: slack.webhookUrl, signingSecret: own };
+    (await admin.client.put('/api/v1/notifications/config/slack', { enabled: true, settings })).expect(200);
+    const body = slack.pressed({ user: chatUser, value: await valueOf(request) });
+    expect((await send(body, signedBySlack(own, body))).status).toBe(200);
+    expect(await statusOf(request.id)).toBe('pending');
+  });
+
   test('is obeyed once: the same call again is 409', async () => {
     await linked(admin);
     const request = await asked({ grant: { quorum: { approvals: 2 } } });

@@ -24,6 +24,8 @@ export interface SmtpTerms {
   /** Where it listens; any free port unless it is said. */
   readonly port?: number;
   readonly login?: { readonly user: string; readonly pass: string };
+  /** Recipients whom it does not take now (450). */
+  readonly defers?: RegExp;
   /** Recipients whom it does not know, for good. */
   readonly knowsNot?: string;
   /** How long it takes before it says that it has a mail, in milliseconds. */
@@ -31,7 +33,7 @@ export interface SmtpTerms {
 }
 
 /** A real mail server without TLS, which keeps what it is sent. */
-export async function startSmtp({ port = 0, login, knowsNot, slowMs = 0 }: SmtpTerms = {}): Promise<TestSmtp> {
+export async function startSmtp({ port = 0, login, defers, knowsNot, slowMs = 0 }: SmtpTerms = {}): Promise<TestSmtp> {
   const mails: ReceivedMail[] = [];
   let refused = 0;
   const server = new SMTPServer({
@@ -44,6 +46,7 @@ export async function startSmtp({ port = 0, login, knowsNot, slowMs = 0 }: SmtpT
       else done(new Error('535 wrong user or password'));
     },
     onRcptTo: ({ address }, _, done) => {
+      if (defers?.test(address)) return done(Object.assign(new Error('greylisted'), { responseCode: 450 }));
       if (address !== knowsNot) return done();
       refused++;
       done(Object.assign(new Error('no such user'), { responseCode: 550 }));

@@ -56,7 +56,7 @@ export interface SlackPress {
 const TEAM = 'T0CS1';
 const CHANNEL = 'C0APPROVALS';
 const BOT_TOKEN = 'xoxb-stand-in-1234567890';
-const SIGNING_SECRET = '8f742231b10e8888abcd99yyyzzz85a5';
+export const SIGNING_SECRET = '8f742231b10e8888abcd99yyyzzz85a5';
 
 /**
  * Speaks Slack's wire format over HTTP as far as messages need it: `chat.postMessage`, `chat.update`, an incoming webhook, and answers to

@@ -15,7 +15,7 @@ export class ChannelSettingsDto {
   @Text({ ...setting, max: 100, doc: `Of slack: id of the channel that the bot posts to. ${KEPT}`, example: 'C0123456789' })
   channel?: string | null;
 
-  @Text({ ...setting, doc: `Of slack: verifies calls of its buttons; without it they are links. ${KEPT}` })
+  @Text({ ...setting, min: 20, doc: `Of slack: verifies calls of its buttons; without it they are links. ${KEPT}` })
   signingSecret?: string | null;
 
   @Text({ ...setting, doc: `Of webhook: where events are posted. ${KEPT}`, example: 'https://hooks.example.org/approvals' })

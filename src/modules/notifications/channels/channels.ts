@@ -1,4 +1,4 @@
-import type { ExternalChannel, NotificationEvent, Recipient } from '../../../domain/notifications/events.js';
+import type { NotificationEvent, Recipient } from '../../../domain/notifications/events.js';
 import type { ChannelConfig } from './channel-config.js';
 
 /** What an organization has set for its inboxes: they are always on. */
@@ -17,6 +17,6 @@ export interface OrganizationChannels {
 /** The channels of organizations as they are now: what the API has set, else what the environment says. */
 export abstract class Channels {
   abstract of(organizationIds: readonly string[]): Promise<ReadonlyMap<string, OrganizationChannels>>;
-  /** Switches a channel off whose receiver does not want any more (410), and records it. */
-  abstract switchOff(organizationId: string, channel: ExternalChannel, because: string): Promise<void>;
+  /** Switches a channel off whose receiver does not want any more (410), and records it; not one that was set anew meanwhile. */
+  abstract switchOff(config: ChannelConfig, because: string): Promise<void>;
 }

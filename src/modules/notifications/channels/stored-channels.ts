@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { organizationChain } from '../../../domain/audit/entry/chain.js';
 import { EXTERNAL_CHANNELS, type ExternalChannel } from '../../../domain/notifications/events.js';
@@ -31,10 +32,11 @@ export class StoredChannels extends Channels {
     return this.configFrom(organizationId, channel, row);
   }
 
-  async switchOff(organizationId: string, channel: ExternalChannel, because: string): Promise<void> {
+  async switchOff({ organizationId, channel, settings }: ChannelConfig, because: string): Promise<void> {
     await this.work.run({ chains: [organizationChain(organizationId)] }, async (tx) => {
       const row = await this.store.read(tx, organizationId, channel);
       if (row?.enabled === false) return;
+      if (!isDeepStrictEqual(this.configFrom(organizationId, channel, row)?.settings, settings)) return;
       // Of a channel of the environment a row says that this organization's is off; its settings stay the operator's.
       const off = { organizationId, channel, recipients: [], events: null, settings: {}, ...row, enabled: false, offBecause: because };
       await this.store.write(tx, off, 'system');

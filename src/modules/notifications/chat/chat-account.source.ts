@@ -17,7 +17,7 @@ const LINKED = `
   join users u on u.organization_id = c.organization_id and u.id = c.user_id and u.status = 'active' ${joinProviderClaims('u', '$2')}
   where c.organization_id = $1 and`;
 
-const FIND = `${LINKED} c.chat = 'slack' and c.workspace = $3 and c.chat_user = $4`;
+const FIND = `${LINKED} c.chat = 'slack' and c.workspace = $3 and c.chat_user = $4 and c.vouched_by = $5`;
 const COMPARE = `${LINKED} c.id = $3 and c.user_id = $4`;
 
 /** Chat accounts that people linked to theirs, as a credential: shown by a call that the chat has signed, and by nothing else. */
@@ -38,9 +38,9 @@ export class ChatAccountSource implements CredentialSource {
     return ABSENT;
   }
 
-  /** The person of this organization to whose account the chat account is linked. */
-  async find(organizationId: string, { workspace, chatUser }: ChatUser): Promise<Caller | undefined> {
-    const [row] = await this.pool.run(FIND, [organizationId, this.config.oidcIssuer ?? null, workspace, chatUser]);
+  /** The person of this organization to whose account the chat account is linked, under the secret that signed the call. */
+  async find(organizationId: string, { workspace, chatUser, vouchedBy }: ChatUser): Promise<Caller | undefined> {
+    const [row] = await this.pool.run(FIND, [organizationId, this.config.oidcIssuer ?? null, workspace, chatUser, vouchedBy]);
     if (row === undefined) return undefined;
     const principal: UserPrincipal = {
       kind: 'user', userId: String(row['user_id']), organizationId, role: row['role'] as Role, ...claimedIn(row),

@@ -6,6 +6,8 @@ export interface ChatUser {
   /** A workspace's id in Slack. */
   readonly workspace: string;
   readonly chatUser: string;
+  /** A mark of the signing secret by which the chat said so. Whoever sets another secret could say anything of old links. */
+  readonly vouchedBy: string;
 }
 
 export interface NewChatAccount extends ChatUser {
@@ -16,18 +18,21 @@ export interface NewChatAccount extends ChatUser {
 
 @Injectable()
 export class ChatAccountStore {
-  /** @returns false where the chat account belongs to somebody already. What belongs to a closed account belongs to nobody. */
-  async insert(tx: Tx, { organizationId, id, userId, workspace, chatUser }: NewChatAccount): Promise<boolean> {
+  /**
+   * @returns false where the chat account belongs to somebody already. What belongs to a closed account, or was said under another secret,
+   * belongs to nobody.
+   */
+  async insert(tx: Tx, { organizationId, id, userId, workspace, chatUser, vouchedBy }: NewChatAccount): Promise<boolean> {
     await tx.query(
       `delete from chat_accounts c using users u
        where c.organization_id = $1 and c.chat = 'slack' and c.workspace = $2 and c.chat_user = $3
-         and u.organization_id = c.organization_id and u.id = c.user_id and u.status <> 'active'`,
-      [organizationId, workspace, chatUser],
+         and u.organization_id = c.organization_id and u.id = c.user_id and (u.status <> 'active' or c.vouched_by <> $4)`,
+      [organizationId, workspace, chatUser, vouchedBy],
     );
     const rows = await tx.query(
-      `insert into chat_accounts (organization_id, id, user_id, chat, workspace, chat_user, created_at)
-       values ($1, $2, $3, 'slack', $4, $5, clock_timestamp()) on conflict do nothing returning id`,
-      [organizationId, id, userId, workspace, chatUser],
+      `insert into chat_accounts (organization_id, id, user_id, chat, workspace, chat_user, vouched_by, created_at)
+       values ($1, $2, $3, 'slack', $4, $5, $6, clock_timestamp()) on conflict do nothing returning id`,
+      [organizationId, id, userId, workspace, chatUser, vouchedBy],
     );
     return rows.length > 0;
   }

@@ -29,7 +29,7 @@ export class ChatAccountsService {
   }
 
   /** @throws Problem CONFLICT for a link that was used, a chat account that is linked already, or too many of them */
-  async link({ organizationId, workspace, chatUser, until, text }: ChatLink, caller: Caller): Promise<void> {
+  async link({ organizationId, workspace, chatUser, vouchedBy, until, text }: ChatLink, caller: Caller): Promise<void> {
     const { userId } = personOf(caller);
     await this.work.run({ chains: [organizationChain(organizationId)], leavesFacts: true }, async (tx) => {
       if (!(await this.spent.spend(tx, 'chat-link', text, until))) throw new Problem('CONFLICT', 'The link was used. Get another one.');
@@ -37,7 +37,7 @@ export class ChatAccountsService {
         throw new Problem('CONFLICT', `There are ${MAX_ACCOUNTS} chat accounts linked to yours: remove one first.`);
       }
       const id = newId('cha');
-      if (!(await this.accounts.insert(tx, { organizationId, id, userId, workspace, chatUser }))) {
+      if (!(await this.accounts.insert(tx, { organizationId, id, userId, workspace, chatUser, vouchedBy }))) {
         throw new Problem('CONFLICT', 'This chat account is linked already. Whoever it is linked to can remove the link.');
       }
       tx.record(organizationChain(organizationId), { type: 'auth.chat_linked', metadata: { chatAccountId: id, chat: 'slack' } });

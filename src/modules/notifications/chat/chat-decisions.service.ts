@@ -4,6 +4,7 @@ import { actAs, recordsNothing } from '../../../platform/auth/access/call-contex
 import { assertAllowed } from '../../../platform/auth/access/assert-allowed.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
+import { SealedBox } from '../../../platform/secrets/sealed-box.js';
 import { HitlService } from '../../hitl/hitl.service.js';
 import { ChatAccountSource } from './chat-account.source.js';
 import { ChatLinks } from './chat-links.js';
@@ -21,12 +22,15 @@ export class ChatDecisions {
     private readonly links: ChatLinks,
     private readonly hitl: HitlService,
     private readonly answers: SlackAnswers,
+    private readonly box: SealedBox,
   ) {}
 
-  /** @throws Problem for whoever may not decide this, with the reason; those decisions that come too late are told in the chat */
-  async decide(organizationId: string, press: Decision): Promise<void> {
-    const caller = await this.accounts.find(organizationId, press);
-    if (caller === undefined) return this.offerLink(organizationId, press);
+  /** @param secret that signed the call
+   * @throws Problem for whoever may not decide this, with the reason; those decisions that come too late are told in the chat */
+  async decide(organizationId: string, press: Decision, secret: string): Promise<void> {
+    const vouchedBy = this.box.mac('chat-links', secret);
+    const caller = await this.accounts.find(organizationId, { ...press, vouchedBy });
+    if (caller === undefined) return this.offerLink(organizationId, press, vouchedBy);
     actAs(caller, 'chat');
     try {
       await this.act(press, caller);
@@ -50,9 +54,11 @@ export class ChatDecisions {
     else await this.hitl.reject(requestId, decision, {}, caller);
   }
 
-  private offerLink(organizationId: string, { responseUrl, workspace, chatUser, workspaceName, userName }: Decision): void {
+  private offerLink(
+    organizationId: string, { responseUrl, workspace, chatUser, workspaceName, userName }: Decision, vouchedBy: string,
+  ): void {
     recordsNothing();
-    const url = this.links.make({ organizationId, workspace, chatUser, workspaceName, userName });
+    const url = this.links.make({ organizationId, workspace, chatUser, vouchedBy, workspaceName, userName });
     const text = 'Nothing is decided: nobody here knows yet who you are. Link this Slack account to yours, then press the button again.';
     this.answers.say(responseUrl, text, { label: 'Link my account', url });
   }

@@ -43,7 +43,10 @@ export class ChatLinks {
   /** @returns undefined for what is no link of ours, or is past its ten minutes */
   read(text: unknown): ChatLink | undefined {
     if (typeof text !== 'string' || !TEXT.test(text)) return undefined;
-    const opened = this.box.open('chat-links', BELONGS_TO, Buffer.from(text, 'base64url'));
+    const sealed = Buffer.from(text, 'base64url');
+    // Several spellings can stand for the same bytes, and the link is good once.
+    if (sealed.toString('base64url') !== text) return undefined;
+    const opened = this.box.open('chat-links', BELONGS_TO, sealed);
     const parsed = opened && parseStrictJson(opened);
     if (!parsed?.ok || !isJsonObject(parsed.value)) return undefined;
     const { until, ...user } = parsed.value as unknown as LinkedChatUser & { until: number };

@@ -48,7 +48,7 @@ export class SlackCallbacks {
       throw new Problem('UNAUTHENTICATED', NOT_SLACK);
     }
     await this.assertFirst(signature, Number(timestamp));
-    const deciding = this.decisions.decide(organizationId, press);
+    const deciding = this.decisions.decide(organizationId, press, secret);
     // What takes longer goes on, and is told in the chat.
     deciding.catch(() => undefined);
     await Promise.race([deciding, pause(ANSWERED_WITHIN_MS, undefined, { ref: false }).then(recordsNothing)]);

@@ -11,12 +11,14 @@ import type { ChannelConfig } from '../channels/channel-config.js';
 import { DecisionLinksService } from '../decisions/decision-links.js';
 import type { Outgoing, SendOutcome } from '../senders/sender.js';
 import { Senders } from '../senders/senders.js';
-import { type ClaimedDelivery, LEASE_SECONDS, type Settled, type Target } from './delivery.store.js';
+import type { ClaimedDelivery, Settled, Target } from './delivery.store.js';
 import { type MessageFacts, MessagesQuery } from './messages.query.js';
 import { AT_ONCE, type Receiver, Receivers } from './receivers.js';
 
-/** An attempt takes 10 s at most: one that could outlive the claim is not begun. */
-const LAST_BEGIN_MS = (LEASE_SECONDS - 15) * 1_000;
+/** A turn lasts so long: then other targets have theirs. Far from the end of the lease, since an attempt takes 10 s at most. */
+const TURN_MS = 5_000;
+/** Outcomes are stored together, and early: what a server had delivered and not stored when it died is delivered again. */
+const STORED_AT_ONCE = 5;
 
 /** Delivers claimed deliveries of one target, two at a time, and says what became of each. */
 @Injectable()
@@ -30,26 +32,51 @@ export class DeliverService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Once one has failed, those that were not begun are given back: their receiver is the same. */
-  async deliver(target: Target, claimed: readonly ClaimedDelivery[], places: Semaphore): Promise<Settled[]> {
+  /**
+   * Once one has failed, or the turn is over, those that were not begun are given back: their receiver is the same.
+   *
+   * @param store is given the outcomes, a few at a time
+   * @returns whether there may be more for this target at once
+   */
+  async deliver(
+    target: Target, claimed: readonly ClaimedDelivery[], places: Semaphore, store: (settled: readonly Settled[]) => Promise<void>,
+  ): Promise<boolean> {
     const begunAt = performance.now();
     const [channels, facts] = await Promise.all([this.channels.of([target.organizationId]), this.messages.of(claimed)]);
     const config = channels.get(target.organizationId)?.external.find(({ channel }) => channel === target.channel);
     const receiver = this.receivers.of(target);
     const waiting = [...claimed];
-    const settled: Settled[] = [];
-    let failed = false;
+    receiver.meet(config?.settings);
+    let settled: Settled[] = [];
+    let goesOn = true;
+    // Asked once there is a place: mail has two for all organizations, and a lease does not wait.
+    const attempt = (delivery: ClaimedDelivery) => async (): Promise<Settled> => {
+      const isOver = performance.now() - begunAt > TURN_MS;
+      return !goesOn || isOver ? GIVEN_BACK(delivery) : this.deliverOne(delivery, receiver, config, facts);
+    };
     const lane = async (): Promise<void> => {
       for (let delivery = waiting.shift(); delivery !== undefined; delivery = waiting.shift()) {
-        const isLate = performance.now() - begunAt > LAST_BEGIN_MS;
-        const place = () => places.run(() => this.deliverOne(delivery!, receiver, config, facts));
-        const one = failed || isLate ? GIVEN_BACK(delivery) : await receiver.places.run(place);
-        failed ||= one.state === 'again';
+        const place = attempt(delivery);
+        const one = await receiver.places.run(() => places.run(place));
+        if (one.state === 'again' && one.isOfAddressee !== true) goesOn = false;
         settled.push(one);
+        if (settled.length < STORED_AT_ONCE) continue;
+        const some = settled;
+        settled = [];
+        await store(some);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, lane));
-    return settled;
+    await store(settled);
+    return goesOn;
+  }
+
+  /** Whether a receiver that rests has another address by now, of which nothing is known. */
+  async isChanged(target: Target): Promise<boolean> {
+    const channels = (await this.channels.of([target.organizationId])).get(target.organizationId);
+    const receiver = this.receivers.of(target);
+    receiver.meet(channels?.external.find(({ channel }) => channel === target.channel)?.settings);
+    return !receiver.isResting;
   }
 
   private async deliverOne(
@@ -58,13 +85,15 @@ export class DeliverService {
     const outgoing = this.outgoing(delivery, config, facts);
     if ('state' in outgoing) return outgoing;
     if (!receiver.breaker.enter()) return GIVEN_BACK(delivery);
+    const begunAt = performance.now();
     const outcome = await this.send(outgoing);
-    if (outcome.kind !== 'retry') receiver.breaker.succeeded();
+    receiver.answered(performance.now() - begunAt);
+    if (outcome.kind !== 'retry' || outcome.isOfAddressee) receiver.breaker.succeeded();
     else {
       receiver.breaker.failed();
       receiver.pause(outcome.afterMs ?? 0);
     }
-    return this.settled(delivery, outcome);
+    return this.settled(delivery, outcome, outgoing.config);
   }
 
   private outgoing(delivery: ClaimedDelivery, config: ChannelConfig | undefined, facts: MessageFacts): Outgoing | Settled {
@@ -99,20 +128,21 @@ export class DeliverService {
     }
   }
 
-  private async settled(delivery: ClaimedDelivery, outcome: SendOutcome): Promise<Settled> {
+  private async settled(delivery: ClaimedDelivery, outcome: SendOutcome, config: ChannelConfig): Promise<Settled> {
     switch (outcome.kind) {
       case 'delivered':
         return { delivery, state: 'delivered', ...(outcome.receipt === undefined ? {} : { receipt: outcome.receipt }) };
       case 'gone':
-        await this.channels.switchOff(delivery.organizationId, delivery.channel, outcome.code);
+        await this.channels.switchOff(config, outcome.code);
         return this.given(delivery, outcome.code);
       case 'dead':
         return this.given(delivery, outcome.code);
       case 'retry': {
         const { attempts, createdAt } = delivery;
-        const { code, ...asked } = outcome;
+        const { code, isOfAddressee, ...asked } = outcome;
         const afterMs = pauseAfter({ attempts, sinceMs: Date.now() - createdAt.getTime(), ...asked });
-        return afterMs === undefined ? this.given(delivery, code) : { delivery, state: 'again', code, afterMs };
+        if (afterMs === undefined) return this.given(delivery, code);
+        return { delivery, state: 'again', code, afterMs, ...(isOfAddressee ? { isOfAddressee } : {}) };
       }
     }
   }

@@ -12,6 +12,8 @@ import { Receivers } from './receivers.js';
 const LOOK_EVERY_MS = 1_000;
 /** Deliveries on their way at once; each target has two of these places at most (deliver.service.ts). */
 const PLACES = 16;
+/** Of the lanes: those of receivers that answer slowly keep the others' places free. */
+const SLOW_LANES = 4;
 /** Deliveries of one claim: so many statements are saved, and so many wait where the receiver hangs. */
 const CLAIMED_AT_ONCE = 20;
 
@@ -25,6 +27,9 @@ export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplication
   private readonly places = new Semaphore(PLACES);
   private looking: Promise<void> | undefined;
   private lookAgain = false;
+  /** Lanes of receivers that answer slowly, and the target that had a lane last. */
+  private slowLanes = 0;
+  private lastKey = '';
   private isStarted = false;
   private isStopping = false;
 
@@ -66,30 +71,46 @@ export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplication
 
   private async openLanes(): Promise<void> {
     try {
-      for (const target of await this.store.dueTargets()) {
-        const key = `${target.organizationId} ${target.channel}`;
+      for (const target of inTurn(await this.store.dueTargets(), this.lastKey)) {
+        const key = keyOf(target);
         if (this.lanes.size >= PLACES || !this.isWorking) return;
-        if (this.lanes.has(key) || this.receivers.of(target).isResting) continue;
-        this.lanes.set(key, this.work(target).finally(() => this.lanes.delete(key)));
+        const receiver = this.receivers.of(target);
+        if (this.lanes.has(key) || (receiver.isSlow && this.slowLanes >= SLOW_LANES)) continue;
+        if (receiver.isResting && !(await this.deliver.isChanged(target))) continue;
+        this.open(target, receiver.isSlow);
       }
     } catch (error) {
       this.logger.warn({ err: error }, 'deliveries could not be read; the next look tries again');
     }
   }
 
-  /** Until nothing is due, or the target fails: then the next look comes back to it. */
+  private open(target: Target, isSlow: boolean): void {
+    const key = this.lastKey = keyOf(target);
+    if (isSlow) this.slowLanes++;
+    this.lanes.set(key, this.work(target).finally(() => {
+      this.lanes.delete(key);
+      if (isSlow) this.slowLanes--;
+    }));
+  }
+
+  /** Until nothing is due, its turn is over, or the target fails: then the next look comes back to it. */
   private async work(target: Target): Promise<void> {
     try {
       for (let goesOn = true; goesOn && this.isWorking;) {
         const claimed = await this.store.claim(target, CLAIMED_AT_ONCE);
         if (claimed.length === 0) return;
-        const settled = await this.deliver.deliver(target, claimed, this.places);
-        await this.store.settle(settled);
-        goesOn = settled.every(({ state }) => state !== 'again');
+        goesOn = await this.deliver.deliver(target, claimed, this.places, (settled) => this.store.settle(settled));
       }
     } catch (error) {
       // What was claimed comes back when its lease is over.
       this.logger.warn({ err: error, ...target }, 'deliveries to a target were broken off');
     }
   }
+}
+
+const keyOf = ({ organizationId, channel }: Target): string => `${organizationId} ${channel}`;
+
+/** Those behind the one that had a lane last come first, so that each has its turn. */
+function inTurn(targets: readonly Target[], lastKey: string): Target[] {
+  return [...targets.filter((one) => keyOf(one) > lastKey), ...targets.filter((one) => keyOf(one) <= lastKey)];
 }

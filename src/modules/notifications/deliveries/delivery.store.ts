@@ -34,7 +34,7 @@ export interface ClaimedDelivery extends NewDelivery {
 export type Settled = { readonly delivery: ClaimedDelivery; readonly code?: string } & (
   | { readonly state: 'delivered'; readonly receipt?: string }
   | { readonly state: 'superseded' | 'dead' }
-  | { readonly state: 'again'; readonly afterMs: number; readonly untried?: true });
+  | { readonly state: 'again'; readonly afterMs: number; readonly untried?: true; readonly isOfAddressee?: true });
 
 /** A claim holds this long; a worker that dies with it gives it back. */
 export const LEASE_SECONDS = 60;

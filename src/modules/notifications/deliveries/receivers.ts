@@ -7,11 +7,30 @@ import type { Target } from './delivery.store.js';
 export const AT_ONCE = 2;
 const MOST = 10_000;
 
+const SLOW_MS = 2_000;
+
 /** Who receives the deliveries of a target, as far as this server has got to know them. */
 export class Receiver {
-  readonly breaker = new CircuitBreaker();
+  breaker = new CircuitBreaker();
   readonly places = new Semaphore(AT_ONCE);
   private pausedUntil = 0;
+  private settings: string | undefined;
+  /** Whether its last answer took long: such receivers together have a part of the lanes. */
+  isSlow = false;
+
+  /** What was learnt of another address says nothing of this one. */
+  meet(settings: object | undefined): void {
+    const text = JSON.stringify(settings ?? null);
+    if (this.settings !== undefined && this.settings !== text) {
+      this.breaker = new CircuitBreaker();
+      this.pausedUntil = 0;
+    }
+    this.settings = text;
+  }
+
+  answered(tookMs: number): void {
+    this.isSlow = tookMs > SLOW_MS;
+  }
 
   /** The receiver asked not to be called for so long. */
   pause(ms: number): void {

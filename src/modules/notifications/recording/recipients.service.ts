@@ -34,6 +34,8 @@ export class RecipientsService {
     const queues = questions.map(({ hitlRequestId }) => subjects.get(hitlRequestId!)!.queue!);
     const members = await queueMembers(tx.run, queues, this.config.oidcIssuer ?? null);
     const queued = new Map(questions.map(({ id }, i) => [id, members[i]!]));
+    // Who is asked in this very set is in no inbox yet.
+    const askedNow = (id: string | undefined) => questions.flatMap((one) => (one.hitlRequestId === id ? queued.get(one.id)! : []));
     const settings = [...channels.values()].flatMap(({ external, inbox }) => [...external, inbox]);
     const configured = settings.flatMap(({ recipients }) => recipients);
     const peopleOf = await this.people.read(tx, {
@@ -45,7 +47,7 @@ export class RecipientsService {
       if (subject === undefined) return [];
       const recipients = recipientsOf(channels.get(event.organizationId), channel);
       const people = peopleOf(event.organizationId);
-      const concerned = queued.get(event.id) ?? concernedBy(event, subject, people, recipients);
+      const concerned = queued.get(event.id) ?? [...concernedBy(event, subject, people, recipients), ...askedNow(event.hitlRequestId)];
       const all = new Set([...concerned, ...people.named(recipients), ...(event.isBreakGlass ? people.administrators() : [])]);
       if (event.by !== undefined) all.delete(event.by);
       return [...all];

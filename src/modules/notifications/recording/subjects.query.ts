@@ -30,8 +30,11 @@ const REQUESTS = `
     q.created_at as "createdAt", q.created_by as "createdBy", q.initiators, q.vouched_by as "vouchedBy",
     q.agent_owner_id as "agentOwnerId", q.agent_registered_by as "agentRegisteredBy", q.team_id as "teamId",
     q.separation_of_duties as "separationOfDuties", a.owner_id as "ownerNow", a.registered_by as "registrantNow", a.team_id as "teamNow",
-    array(select distinct n.user_id from notifications n where n.organization_id = q.organization_id and n.hitl_request_id = q.id
-          and n.event in ('hitl.request.created', 'hitl.request.escalated', 'hitl.request.reminder')) as asked
+    array(select n.user_id from notifications n where n.organization_id = q.organization_id and n.hitl_request_id = q.id
+            and n.event in ('hitl.request.created', 'hitl.request.escalated', 'hitl.request.reminder')
+          union
+          select d.target from notification_deliveries d where d.organization_id = q.organization_id and d.hitl_request_id = q.id
+            and d.channel = 'email' and d.event in ('hitl.request.created', 'hitl.request.escalated', 'hitl.request.reminder')) as asked
   from unnest($1::text[], $2::text[]) as w(organization_id, id)
   join hitl_requests q on q.organization_id = w.organization_id and q.id = w.id
   left join agents a on a.organization_id = q.organization_id and a.id = q.agent_id`;

@@ -30,7 +30,9 @@ export class EmailSender implements ChannelSender<'email'> {
       return { kind: 'delivered' };
     } catch (error) {
       if (error instanceof MailRefused) return { kind: 'dead', code: mailCodes(error.cause) };
-      return { kind: 'retry', code: mailCodes(error) };
+      // Deferred by a server that answers: its other recipients are not concerned.
+      const isOfAddressee = (error as { code?: unknown }).code === 'EENVELOPE';
+      return { kind: 'retry', code: mailCodes(error), ...(isOfAddressee ? { isOfAddressee } : {}) };
     }
   }
 }

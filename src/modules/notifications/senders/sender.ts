@@ -19,12 +19,13 @@ export interface Outgoing<Of extends ExternalChannel = ExternalChannel> {
 }
 
 /**
- * What came of one attempt. `retry`: it may work later, after `afterMs` where the receiver said so. `dead`: it never will. `gone`: the
+ * What came of one attempt. `retry`: it may work later, after `afterMs` where the receiver said so; `isOfAddressee`: the
+ * receiver works, and this one addressee does not now. `dead`: it never will. `gone`: the
  * receiver does not want any more (410), so the channel is switched off. Codes hold no words of anybody.
  */
 export type SendOutcome =
   | { readonly kind: 'delivered'; readonly receipt?: string }
-  | { readonly kind: 'retry'; readonly code: string; readonly afterMs?: number }
+  | { readonly kind: 'retry'; readonly code: string; readonly afterMs?: number; readonly isOfAddressee?: true }
   | { readonly kind: 'dead'; readonly code: string }
   | { readonly kind: 'gone'; readonly code: string };
 
