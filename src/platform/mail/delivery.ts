@@ -38,7 +38,7 @@ export async function deliver(
   });
   const addressed = (all: readonly string[]) => all.map((address) => ({ name: '', address }));
   const { to, cc, bcc, subject, text, html, replyTo } = mail;
-  const tooLate = AbortSignal.timeout(Math.max(1, timeoutMs));
+  const tooLate = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));
   try {
     const { accepted, rejected } = (await transport.sendMail({
       from, to: addressed(to), cc: addressed(cc), bcc: addressed(bcc), subject, text, messageId,
