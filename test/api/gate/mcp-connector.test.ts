@@ -47,7 +47,8 @@ describe('@modelcontextprotocol/server-everything, which begins with initialize'
     const defined = (await define({ url: upstream.url, tool: 'echo' })).expect(201);
     // What the tool takes holds for the capability, which has no schema of its own.
     expect(defined.at('capability.inputSchema')).toMatchObject({ type: 'object', required: ['message'] });
-    expect(defined.at('capability.connector')).toMatchObject({ type: 'mcp', tool: 'echo', toolDigest: expect.stringMatching(/^[\w-]{43}$/) });
+    const toolDigest = expect.stringMatching(/^[\w-]{43}$/);
+    expect(defined.at('capability.connector')).toMatchObject({ type: 'mcp', tool: 'echo', toolDigest });
     const capability = defined.text('capability.name');
     const auto = { ...(await anAgent(server).granted(capability).create()), capability };
     const done = (await call(auto, { message: 'ü' })).expect(200);
@@ -67,7 +68,8 @@ describe('@modelcontextprotocol/server-everything, which begins with initialize'
       expect(reply.expect(200).body).toMatchObject({ status: 'failed', error: { code: 'CONNECTOR_CHANGED' } });
       expect(calls()).toBe(2);
       // Taken as it is now, it is another definition, and called again.
-      (await asRoot(replica).patch(`/api/v1/capabilities/${capability}`, { connector: { type: 'mcp', url: upstream.url, tool: 'echo' } })).expect(200);
+      const connector = { type: 'mcp', url: upstream.url, tool: 'echo' };
+      (await asRoot(replica).patch(`/api/v1/capabilities/${capability}`, { connector })).expect(200);
       const again = await asRoot(replica).post('/api/v1/execute', { capability, agentId: auto.id, input: { message: 'x' } });
       expect(again.expect(200).at('status')).toBe('executed');
     } finally {
@@ -101,9 +103,8 @@ describe('a server of the revision 2026-07-28', () => {
     (await root.put('/api/v1/secrets/orders', { value: 'canary-of-orders', origins: [origin] })).expect(201);
     const agent = await holderOf({ url: upstream.url, tool: 'order', headers: { Authorization: 'Bearer {secrets.orders}' } });
     const reply = (await call(agent, { item: 'bölt' })).expect(200);
-    expect(reply.body).toMatchObject({
-      status: 'executed', output: { content: [{ type: 'text', text: 'ordered bölt Bearer [secret]' }], structuredContent: { item: 'bölt' } },
-    });
+    const output = { content: [{ type: 'text', text: 'ordered bölt Bearer [secret]' }], structuredContent: { item: 'bölt' } };
+    expect(reply.body).toMatchObject({ status: 'executed', output });
     expect(methods()).toEqual(['server/discover', 'tools/list', 'tools/list', 'tools/call']);
     expect(upstream.requests.every(({ headers }) => headers.get('authorization') === 'Bearer canary-of-orders')).toBe(true);
     expect(upstream.requests.at(-1)!.headers.get('idempotency-key')).toBe(reply.text('executionId'));
@@ -117,7 +118,8 @@ describe('a server of the revision 2026-07-28', () => {
     expect(await approve(asked.text('hitlRequestId'))).toMatchObject({ status: 'failed', error: { code: 'CONNECTOR_CHANGED' } });
     expect(upstream.ran.get('order')).toBeUndefined();
     const waiting = (await call(agent, { item: 'y' })).expect(202);
-    (await root.patch(`/api/v1/capabilities/${agent.capability}`, { connector: { type: 'mcp', url: upstream.url, tool: 'order' } })).expect(200);
+    const connector = { type: 'mcp', url: upstream.url, tool: 'order' };
+    (await root.patch(`/api/v1/capabilities/${agent.capability}`, { connector })).expect(200);
     // Asked about as it was, it may no longer run.
     (await root.post(`/api/v1/hitl/${waiting.text('hitlRequestId')}/approve`)).expect(409, 'NOT_EXECUTABLE');
     const anew = (await call(agent, { item: 'z' })).expect(202);
@@ -167,7 +169,8 @@ describe('a server that does not keep to the protocol', () => {
       const { id, method } = JSON.parse(body) as { id: number; method: string };
       const result = (told: object) => ({ body: { jsonrpc: '2.0', id, result: { resultType: 'complete', ...told } } });
       if (method === 'server/discover') return result({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } });
-      if (method === 'tools/list') return result({ tools: [{ name: 'do', inputSchema: { type: 'object' } }], ttlMs: 0, cacheScope: 'private' });
+      const tools = [{ name: 'do', inputSchema: { type: 'object' } }];
+      if (method === 'tools/list') return result({ tools, ttlMs: 0, cacheScope: 'private' });
       return answer(id);
     });
   });
@@ -186,11 +189,13 @@ describe('a server that does not keep to the protocol', () => {
     ['answers garbage', () => ({ body: 'garbage' }), 'indeterminate', 'CONNECTOR_ANSWER'],
     ['answers nothing', () => ({ status: 202 }), 'indeterminate', 'CONNECTOR_ANSWER'],
     ['answers by another id', (id) => ({ body: result(id + 1, {}) }), 'indeterminate', 'CONNECTOR_ANSWER'],
-    ['answers by another id in a stream', (id) => stream(`data: ${JSON.stringify(result(`${id}`, {}))}\n\n`), 'indeterminate', 'CONNECTOR_ANSWER'],
+    ['answers by another id in a stream', (id) => stream(`data: ${JSON.stringify(result(`${id}`, {}))}\n\n`), 'indeterminate',
+      'CONNECTOR_ANSWER'],
     ['has a result of another kind', (id) => ({ body: result(id, { resultType: 'later' }) }), 'indeterminate', 'CONNECTOR_ANSWER'],
-    ['wants more input', (id) => ({ body: result(id, { resultType: 'input_required', inputRequests: {} }) }), 'failed', 'CONNECTOR_INPUT_REQUIRED'],
+    ['wants more input', (id) => ({ body: result(id, { resultType: 'input_required', inputRequests: {} }) }), 'failed',
+      'CONNECTOR_INPUT_REQUIRED'],
     ['answers an error', (id) => ({ body: { jsonrpc: '2.0', id, error: { code: -32602, message: 'no' } } }), 'failed', 'CONNECTOR_ERROR'],
-    ['answers 400 with an error', () => ({ status: 400, body: { jsonrpc: '2.0', id: null, error: { code: -32020, message: 'no' } } }), 'failed',
+    ['answers 400 with an error', () => ({ status: 400, body: { jsonrpc: '2.0', id: null, error: { code: -32020 } } }), 'failed',
       'CONNECTOR_ERROR'],
     ['answers 500', () => ({ status: 500 }), 'failed', 'CONNECTOR_STATUS'],
   ])('%s', async (_name, hostile, status, code) => {
@@ -202,7 +207,8 @@ describe('a server that does not keep to the protocol', () => {
   test('a stream that goes on after the answer is left, with what came before passed by', async () => {
     answer = (id) => {
       const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { progress: 1 } };
-      const events = `: hello\r\nid: 1\ndata:\n\ndata: ${JSON.stringify(progress)}\n\nevent: message\ndata: ${JSON.stringify(result(id, { content: [1] }))}\n\n`;
+      const told = JSON.stringify(result(id, { content: [1] }));
+      const events = `: hello\r\nid: 1\ndata:\n\ndata: ${JSON.stringify(progress)}\n\nevent: message\ndata: ${told}\n\n`;
       return { ...stream(`${events}${' '.repeat(events.length)}`), drip: { bytes: Buffer.byteLength(events), everyMs: 20_000 } };
     };
     const reply = (await call(await holderOf({ url: receiver.url, tool: 'do', timeoutSeconds: 5 }), {})).expect(200);

@@ -26,7 +26,8 @@ export async function startModernMcp({ ttlMs = 0 }: { readonly ttlMs?: number } 
   let description = 'Makes an order.';
   const counted = (name: string) => ran.set(name, (ran.get(name) ?? 0) + 1);
   const handler = createMcpHandler(() => {
-    const server = new McpServer({ name: 'orders', version: '1' }, { capabilities: { tools: {} }, cacheHints: { 'tools/list': { ttlMs } } });
+    const options = { capabilities: { tools: {} }, cacheHints: { 'tools/list': { ttlMs } } };
+    const server = new McpServer({ name: 'orders', version: '1' }, options);
     const schema = { type: 'object', properties: { item: { type: 'string', 'x-mcp-header': 'Item' } }, required: ['item'] };
     server.registerTool('order', { description, inputSchema: fromJsonSchema<{ item: string }>(schema) }, ({ item }, { http }) => {
       counted('order');
@@ -119,7 +120,8 @@ export async function startRewriter(target: string): Promise<Rewriter> {
       void fetch(target, { method: 'POST', headers: headers as Record<string, string>, body }).then(async (response) => {
         const text = change(await response.text());
         const { 'content-type': type, 'mcp-session-id': session } = Object.fromEntries(response.headers) as Record<string, string>;
-        outgoing.writeHead(response.status, { ...(type ? { 'content-type': type } : {}), ...(session ? { 'mcp-session-id': session } : {}) });
+        const kept = { ...(type ? { 'content-type': type } : {}), ...(session ? { 'mcp-session-id': session } : {}) };
+        outgoing.writeHead(response.status, kept);
         outgoing.end(text);
       });
     });
