@@ -132,7 +132,9 @@ describe('a call with a secret', () => {
     expect(await executionOf(server, reply.text('executionId'))).toMatchObject({ output: { seen: 'Bearer [secret]' } });
     const base64 = Buffer.from(VALUE).toString('base64').slice(0, 40);
     const cores = [VALUE, encodeURIComponent(VALUE), 'canary', JSON.stringify(VALUE).slice(1, -1), base64];
-    const answers = JSON.stringify([reply.body, (await root.get('/api/v1/secrets')).body, await auditOf(server, agent.id)]);
+    const listed = await Promise.all(['/api/v1/secrets', '/api/v1/capabilities', '/api/v1/audit/export'].map((path) => root.get(path)));
+    const answers = JSON.stringify([reply.body, ...listed.map((one) => one.expect(200).body), await auditOf(server, agent.id)]);
+    expect(answers).toContain('admin.secret_changed');
     for (const text of cores) {
       for (const table of Object.keys(await storedState(server))) {
         expect([table, await server.sql(`select 1 from "${table}" t where strpos(t::text, $1) > 0`, [text])]).toEqual([table, []]);
