@@ -40,14 +40,16 @@ export function checkConnector(definition: JsonValue): ConnectorCheck {
     return { ok: false, errors };
   }
   const { members, check } = KINDS[type as Connector['type']];
-  if (Buffer.byteLength(JSON.stringify(definition)) > CONNECTOR_BYTES_MAX) wrong('', 'must have at most 16 KiB');
+  // A tool's digest is added after this check, and what is stored has to pass it, too.
+  const given = JSON.stringify({ ...definition, toolDigest: undefined });
+  if (Buffer.byteLength(given) > CONNECTOR_BYTES_MAX) wrong('', 'must have at most 16 KiB');
   for (const member of Object.keys(definition)) {
     if (members.includes(member)) continue;
     const meant = nearestName(member, members);
     wrong(`/${member}`, `is not known here; ${meant === undefined ? `known are ${members.join(', ')}` : `did you mean ${meant}?`}`);
   }
   const connector = check(definition, wrong);
-  if (placeholders(JSON.stringify(definition)).length > PLACEHOLDERS_MAX) wrong('', `must have at most ${PLACEHOLDERS_MAX} placeholders`);
+  if (placeholders(given).length > PLACEHOLDERS_MAX) wrong('', `must have at most ${PLACEHOLDERS_MAX} placeholders`);
   return errors.length > 0 ? { ok: false, errors } : { ok: true, connector };
 }
 
