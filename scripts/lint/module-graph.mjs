@@ -33,7 +33,7 @@ export const PURE_LIBRARIES = ['canonicalize', '@bufbuild/cel', 're2js', 'ajv', 
 export const TABLES_WITHOUT_ENTITY = {
   organizations: ['organizations', 'instance', 'tenants', 'users', 'personal_keys', 'stops'],
   teams: ['teams', 'team_members'],
-  capabilities: ['capability_definitions', 'capability_grants', 'grant_usage', 'grant_uses', 'grant_totals'],
+  capabilities: ['capability_definitions', 'capability_grants', 'grant_usage', 'grant_uses', 'grant_totals', 'secrets'],
   agents: ['agents', 'agent_keys', 'refreshed_tokens', 'setup_tokens'],
   executions: ['executions'],
   hitl: ['hitl_requests', 'hitl_votes', 'hitl_events'],

@@ -57,6 +57,8 @@ export const ACCESS = {
   'grants.read': { doc: 'read grants', who: { ...everyone, agent: 'own' } },
   'grants.write': { doc: 'grant, configure and revoke capabilities', who: administrators },
   'capabilities.write': { doc: 'define capabilities of the organization', who: administrators },
+  'secrets.read': { doc: 'read the names of secrets, and what they are for; nobody reads a value', who: administrators },
+  'secrets.write': { doc: 'set and remove secrets for connectors', who: administrators },
   'gate.execute': {
     doc: 'execute through the gate (owners and admins: dry runs alone)', who: { ...administrators, agent: 'own' }, hot: true,
   },

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Transporter } from 'nodemailer';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
+import { type Delivery, type DeliveryTerms, deliver, type OutgoingMail } from './delivery.js';
 import type { Mail } from './mailer.js';
 
 const CONNECT_MS = 5_000;
@@ -54,6 +55,18 @@ export class Smtp {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Sends a mail once, and says how far it came. @param id the part of its `Message-ID` before the `@` */
+  async deliver(mail: OutgoingMail, id: string, terms: DeliveryTerms): Promise<Delivery> {
+    const { smtpHost, smtpFrom } = this.config;
+    if (smtpHost === undefined) return { kind: 'unreachable', reason: 'there is no mail server, since SMTP_HOST is not set' };
+    return deliver(await this.open(), smtpFrom, this.messageIdOf(id), mail, terms);
+  }
+
+  private messageIdOf(id: string): string {
+    const host = this.config.smtpFrom?.split('@').pop()?.replace(/[^A-Za-z0-9.-]/g, '') ?? 'localhost';
+    return `<${id}@${host}>`;
   }
 
   /** Loaded at the first mail: it would cost each start a quarter of a second. */

@@ -135,6 +135,7 @@ export function goodBody(route: Route, names: GoodNames): Record<string, unknown
     'PUT /internal/v1/tenants/{id}/subscription': { tier: 'teams', active: true },
     'POST /internal/v1/auth/verify': { token: 'good' },
     'PUT /api/v1/notifications/config/{channel}': { enabled: true },
+    'PUT /api/v1/secrets/{secret}': { value: 'a good value', origins: ['https://api.example.com'] },
     'POST /api/v1/stops': { scope: 'agent', id: names.agentId, reason: 'good' },
   };
   return bodies[`${route.method} ${route.template}`] ?? {};

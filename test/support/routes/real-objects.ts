@@ -61,6 +61,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   stops: async (place) => aStop(place.server, place.organizationId, { agentId: (await stopped(place)).id, by: place.person.id }),
   capability: async () => 'web.search',
   name: ({ server, organizationId }) => aCapability(server, organizationId),
+  secret: ({ server, organizationId }) => aSecret(server, organizationId),
   grant: async ({ server, agent }) => {
     const query = { agentId: (await agent()).id, capability: 'web.search' };
     return (await asRoot(server).get('/api/v1/capabilities/grants', { query })).expect(200).text('grants.0.id');
@@ -92,6 +93,15 @@ async function aCapability(server: TestServer, organizationId: string): Promise<
   return name;
 }
 
+/** A secret that no definition names, as the API would set it. */
+async function aSecret(server: TestServer, organizationId: string): Promise<string> {
+  const name = `s${randomBytes(4).toString('hex')}`;
+  const owner = await aPerson(server, 'owner', { organizationId });
+  const body = { value: 'a value of theirs', origins: ['https://api.example.com'] };
+  (await owner.client.put(`/api/v1/secrets/${name}`, body)).expect(201);
+  return name;
+}
+
 /** An entry of the organization's own chain that names the person. */
 async function anEntryAbout(server: TestServer, organizationId: string, userId: string): Promise<string> {
   await aCapability(server, organizationId);
@@ -116,6 +126,9 @@ export async function anAgentOf(server: TestServer, organizationId: string, pers
   return agent;
 }
 
+/** Names that callers give within their own organization: to set one that another organization has, too, makes one of their own. */
+const GIVEN: ReadonlySet<string> = new Set(['secret']);
+
 const AGENT = '<the agent>';
 const ACCOUNT = '<the account>';
 
@@ -131,7 +144,8 @@ export async function targetOf(route: Route, place: ObjectOwner): Promise<Target
   }
   const path = pathOf(route, ids);
   // A channel is the caller's own organization's, by whatever name.
-  const named = namedIn(route).some((name) => name !== 'channel') ? 'in the path' : 'nothing';
+  const isGiven = route.method === 'PUT' && namedIn(route).every((name) => GIVEN.has(name));
+  const named = namedIn(route).some((name) => name !== 'channel') && !isGiven ? 'in the path' : 'nothing';
   if (!route.takesBody) return { path, body: undefined, names: named };
   const written = JSON.stringify(goodBody(route, { agentId: AGENT, userId: ACCOUNT, organizationId: place.sibling }));
   const inBody = written.includes(AGENT) || written.includes(ACCOUNT);

@@ -120,9 +120,8 @@ export function namedIn({ template }: Pick<Route, 'template'>): string[] {
 
 /** The route's path with its parameters filled in, by `namedIn`; absent ids where none are given. */
 export function pathOf(route: Route, ids: Readonly<Record<string, string>> = {}): string {
-  const given: Readonly<Record<string, string>> = {
-    ...ABSENT_IDS, capability: 'file.delete', name: 'file.delete', channel: 'webhook', ...ids,
-  };
+  const absentNames = { capability: 'file.delete', name: 'file.delete', channel: 'webhook', secret: 'absent' };
+  const given: Readonly<Record<string, string>> = { ...ABSENT_IDS, ...absentNames, ...ids };
   const names = namedIn(route);
   return route.template.replace(/\{\w+\}/g, () => {
     const name = names.shift()!;

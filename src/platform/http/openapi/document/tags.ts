@@ -3,6 +3,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [name: string, descript
   API: [
     ['Agents', 'Who acts: software agents, their risk level, and the tokens and keys by which they come.'],
     ['Capabilities and grants', 'What can be done, and which agent or team may do it, in which mode (`GrantWord` says which there are).'],
+    ['Secrets', 'What connectors show to the systems that they call: set here, sent to their origins, and never read.'],
     ['Execution', 'The gate: an agent asks, and the service runs, blocks, or has a person asked.'],
     ['Human in the loop', 'Requests to people, and their decisions. `?form=` chooses the spelling of a request: `snake` or `camel`.'],
     ['Audit', 'The log of everything, with proofs, exports, and the erasure of personal data from it.'],
