@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 import { nearestName } from '../nearest-name.js';
 import { pathProblem, placeholderProblem, placeholders } from './connector-template.js';
+import { checkNodeConnector, NODE_MEMBERS, type NodeConnector } from './connectors/node-connector.js';
 import type { InputError } from './input-schema.js';
 
 export const CONNECTOR_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -22,14 +23,17 @@ export interface HttpConnector {
   readonly idempotent: boolean;
 }
 
+/** A capability's connector: what the service does itself, or has the agent's node do. */
+export type Connector = HttpConnector | NodeConnector;
+
 export type ConnectorCheck =
-  | { readonly ok: true; readonly connector: HttpConnector }
+  | { readonly ok: true; readonly connector: Connector }
   | { readonly ok: false; readonly errors: readonly InputError[] };
 
 export const CONNECTOR_DEFAULTS = { timeoutSeconds: 30, maxBytes: 256 * 1024, idempotent: false } as const;
 export const CONNECTOR_BYTES_MAX = 16 * 1024;
 const PLACEHOLDERS_MAX = 100;
-const MEMBERS = new Set(['type', 'method', 'url', 'query', 'headers', 'body', 'timeoutSeconds', 'maxBytes', 'idempotent']);
+const HTTP_MEMBERS = new Set(['type', 'method', 'url', 'query', 'headers', 'body', 'timeoutSeconds', 'maxBytes', 'idempotent']);
 
 // They frame the message or speak to the next hop; a template must not. The last two the service sets itself.
 const FORBIDDEN_HEADERS = new Set([
@@ -44,13 +48,19 @@ export function checkConnector(definition: JsonValue): ConnectorCheck {
   const wrong = (pointer: string, message: string): void => void errors.push({ pointer: `/connector${pointer}`, message });
   if (!isJsonObject(definition)) return { ok: false, errors: [{ pointer: '/connector', message: 'must be an object' }] };
   if (Buffer.byteLength(JSON.stringify(definition)) > CONNECTOR_BYTES_MAX) wrong('', 'must have at most 16 KiB');
+  const isNode = definition.type === 'node';
+  const known: readonly string[] = isNode ? NODE_MEMBERS : [...HTTP_MEMBERS];
   for (const member of Object.keys(definition)) {
-    if (MEMBERS.has(member)) continue;
-    const meant = nearestName(member, [...MEMBERS]);
-    wrong(`/${member}`, `is not known here; ${meant === undefined ? `known are ${[...MEMBERS].join(', ')}` : `did you mean ${meant}?`}`);
+    if (known.includes(member)) continue;
+    const meant = nearestName(member, known);
+    wrong(`/${member}`, `is not known here; ${meant === undefined ? `known are ${known.join(', ')}` : `did you mean ${meant}?`}`);
+  }
+  if (isNode) {
+    const connector = checkNodeConnector(definition, wrong);
+    return errors.length > 0 ? { ok: false, errors } : { ok: true, connector };
   }
   const { type, method, url, query, headers, body } = definition;
-  if (type !== 'http') wrong('/type', type === 'mcp' || type === 'email' ? 'is not available yet' : 'must be http');
+  if (type !== 'http') wrong('/type', type === 'mcp' || type === 'email' ? 'is not available yet' : 'must be http or node');
   if (!isMethod(method)) wrong('/method', `must be one of ${CONNECTOR_METHODS.join(', ')}`);
   if (typeof url !== 'string') wrong('/url', 'is required');
   else checkUrlTemplate(url, wrong);

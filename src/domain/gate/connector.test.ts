@@ -7,7 +7,7 @@ import { definitionDigest } from './definition-digest.js';
 
 function connector(parts: JsonObject = {}): HttpConnector {
   const check = checkConnector({ type: 'http', method: 'POST', url: 'https://api.example.com/v1/things', ...parts });
-  if (!check.ok) throw new Error(JSON.stringify(check.errors));
+  if (!check.ok || check.connector.type !== 'http') throw new Error(JSON.stringify(check));
   return check.connector;
 }
 function request(parts: JsonObject, input: JsonObject) {

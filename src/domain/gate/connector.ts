@@ -1,9 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
-import { CONNECTOR_DEFAULTS, type HttpConnector } from './connector-definition.js';
+import { type Connector, CONNECTOR_DEFAULTS, type HttpConnector } from './connector-definition.js';
 import { pathProblem, placeholders, type Placeholder } from './connector-template.js';
 import type { InputError } from './input-schema.js';
 
-export { checkConnector, CONNECTOR_BYTES_MAX, type ConnectorCheck, type HttpConnector, withoutDefaults } from './connector-definition.js';
+export {
+  checkConnector, type Connector, CONNECTOR_BYTES_MAX, type ConnectorCheck, type HttpConnector, withoutDefaults,
+} from './connector-definition.js';
+export type { NodeConnector } from './connectors/node-connector.js';
 export type { InputError } from './input-schema.js';
 
 /** Rendered request bodies are bounded: a template may name a large member often. */
@@ -49,6 +52,14 @@ export function renderConnector(connector: HttpConnector, input: JsonObject): Re
     if (problem instanceof Unfit) return { ok: false, errors: [{ pointer: problem.pointer, message: problem.message }] };
     throw problem;
   }
+}
+
+/** Why a connector cannot do what an input asks for; nothing where it can. */
+export function connectorErrors(connector: Connector, input: JsonObject): readonly InputError[] {
+  // A node gets the input as it stands, which has its own bound.
+  if (connector.type === 'node') return [];
+  const rendered = renderConnector(connector, input);
+  return rendered.ok ? [] : rendered.errors;
 }
 
 /** How long the call may take, in milliseconds. */

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { jcs } from '../audit/entry/jcs.js';
 import type { JsonObject } from '../json.js';
-import type { HttpConnector } from './connector.js';
+import type { Connector } from './connector.js';
 
 /** The parts of a capability's definition that change what an approved call does. */
 export interface Definition {
-  connector?: HttpConnector;
+  connector?: Connector;
   inputSchema?: JsonObject;
 }
 

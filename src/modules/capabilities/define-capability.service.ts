@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../domain/audit/catalogue/audit-events.js';
 import { organizationChain } from '../../domain/audit/entry/chain.js';
 import { isCapabilityName, isHardcoded, resemblesHardcoded } from '../../domain/gate/catalogue.js';
-import { type HttpConnector, checkConnector } from '../../domain/gate/connector.js';
+import { type Connector, checkConnector } from '../../domain/gate/connector.js';
 import { definitionDigest } from '../../domain/gate/definition-digest.js';
 import { checkInputSchema } from '../../domain/gate/input-schema.js';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
@@ -122,14 +122,14 @@ export class DefineCapabilityService {
       const check = checkInputSchema(wanted.inputSchema);
       if (!check.ok) errors.push(...check.errors);
     }
-    let connector: HttpConnector | undefined;
+    let connector: Connector | undefined;
     if (wanted.connector) {
       const check = checkConnector(wanted.connector);
       if (check.ok) connector = check.connector;
       else errors.push(...check.errors);
     }
     if (errors.length > 0) throw new Problem('VALIDATION_FAILED', 'The definition cannot be used.', { errors });
-    if (connector) this.assertSafe(connector.url);
+    if (connector?.type === 'http') this.assertSafe(connector.url);
     return { ...(wanted.inputSchema ? { inputSchema: wanted.inputSchema } : {}), ...(connector ? { connector } : {}) };
   }
 
@@ -152,7 +152,7 @@ function assertChangeable(former: Definition, wanted: UpdateCapabilityDto): void
   });
 }
 
-function digestOf(inputSchema: JsonObject | undefined, connector: HttpConnector | undefined): string {
+function digestOf(inputSchema: JsonObject | undefined, connector: Connector | undefined): string {
   return definitionDigest({ ...(inputSchema ? { inputSchema } : {}), ...(connector ? { connector } : {}) });
 }
 

@@ -8,14 +8,21 @@ const TEXTS = 'Texts may hold `{input.member}`, which stands for that member of 
 
 /** As the documentation shows it; `checkConnector` reads it. */
 export class ConnectorDto {
-  @ApiProperty({ enum: ['http'] }) type!: 'http';
-  @ApiProperty({ enum: CONNECTOR_METHODS }) method!: (typeof CONNECTOR_METHODS)[number];
+  @ApiProperty({
+    enum: ['http', 'node'],
+    description: '`http`: the service makes an HTTP call, by all of the members below. `node`: the node of the agent does it, by '
+      + '`timeoutSeconds` and `idempotent` alone.',
+  })
+  type!: 'http' | 'node';
+
+  @ApiProperty({ enum: CONNECTOR_METHODS, required: false, description: 'Of `http`, and required there.' })
+  method?: (typeof CONNECTOR_METHODS)[number];
 
   @ApiProperty({
-    example: 'https://crm.example/contacts/{input.id}',
-    description: 'Its origin stands as it is; path and query may hold `{input.member}`, which stands for that member of the input.',
+    example: 'https://crm.example/contacts/{input.id}', required: false,
+    description: 'Of `http`, and required there. Its origin stands as it is; path and query may hold `{input.member}`, which stands for that member of the input.',
   })
-  url!: string;
+  url?: string;
 
   @ApiProperty({
     type: Object, required: false, additionalProperties: { type: ['string', 'number', 'boolean'] },
@@ -51,6 +58,5 @@ export class ConnectorDto {
 /** With its defaults filled in. */
 export class ConnectorReply extends ConnectorDto {
   @ApiProperty({ required: true }) override timeoutSeconds!: number;
-  @ApiProperty({ required: true }) override maxBytes!: number;
   @ApiProperty({ required: true }) override idempotent!: boolean;
 }

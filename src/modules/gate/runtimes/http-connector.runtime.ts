@@ -26,7 +26,7 @@ export class HttpConnectorRuntime implements Runtime {
 
   async run(call: RuntimeCall, signal: AbortSignal): Promise<RuntimeOutcome> {
     const { connector } = call;
-    if (!connector) throw new Error(`Execution ${call.executionId} has no connector: it is receipt-only`);
+    if (connector?.type !== 'http') throw new Error(`Execution ${call.executionId} has no connector that this service calls`);
     const ownEnd = Deadline.in(connectorTimeoutMs(connector));
     const left = () => Math.min(call.deadline.left(), ownEnd.left());
     let mayHaveActed: RuntimeOutcome | undefined;

@@ -58,14 +58,14 @@ beforeEach(() => {
 function connector(parts: JsonObject = {}): HttpConnector {
   const check = checkConnector({ type: 'http', method: 'POST', url: `${origin}/pay/{input.id}`,
     body: { amount: '{input.amount}' }, ...parts });
-  if (!check.ok) throw new Error(JSON.stringify(check.errors));
+  if (!check.ok || check.connector.type !== 'http') throw new Error(JSON.stringify(check));
   return check.connector;
 }
 function call(parts: Partial<RuntimeCall> = {}): RuntimeCall {
   return {
     executionId: 'exec_1', organizationId: 'org_1', agentId: 'agt_1', capability: 'finance.payment',
       inputText: '{"amount":10,"id":"p1"}',
-    input: { amount: 10, id: 'p1' }, idempotencyKey: 'exec_1', deadline: Deadline.in(3_000), ...parts,
+    input: { amount: 10, id: 'p1' }, idempotencyKey: 'exec_1', fence: 1, deadline: Deadline.in(3_000), ...parts,
   };
 }
 const signal = new AbortController().signal;
