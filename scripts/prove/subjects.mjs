@@ -35,6 +35,7 @@ export const SUBJECTS = {
   'faults/decisions/stale-decision': [12, ...GATE],
   'faults/decisions/stop': [26, ...SHARED, 'modules/gate/'],
   'faults/decisions/usage-order': [5, 'modules/capabilities/'],
+  'faults/node/lost-servers': [70, 'modules/node/', 'modules/gate/execution/', 'modules/gate/runtimes/', 'modules/executions/'],
   'faults/retention/erase-escaped': [36, ...ERASURE],
   'faults/retention/retention-and-erasure': [82, ...RETENTION, ...ERASURE],
   'faults/retention/swept-replay': [15, ...RETENTION, ...REPLAY],

@@ -194,8 +194,10 @@ describe('the gate is asked once more when a node is to start', () => {
   type Obstacle = (agent: Holder) => Promise<unknown>;
   const grantOf = ({ id, capability }: Holder) => `/api/v1/agents/${id}/capabilities/${capability}`;
   const obstacles: [name: string, code: string, make: Obstacle][] = [
-    ['the grant was revoked', 'CAPABILITY_NOT_GRANTED', ({ id: agentId, capability }) =>
-      root.post('/api/v1/capabilities/revoke', { agentId, capability })],
+    ['the grant was revoked', 'CAPABILITY_NOT_GRANTED', async ({ id: agentId, capability }) => {
+      const grants = (await root.get('/api/v1/capabilities/grants', { query: { agentId, capability } })).expect(200);
+      return root.delete(`/api/v1/capabilities/grant/${grants.text('grants.0.id')}`);
+    }],
     ['the grant blocks', 'BLOCKED', (agent) => root.patch(grantOf(agent), { hitl_mode: 'block' })],
     ['a stop holds the agent', 'STOPPED', ({ id }) => root.post('/api/v1/stops', { scope: 'agent', id, reason: 'a test' })],
     ['the definition has changed', 'DEFINITION_CHANGED', ({ capability }) =>
