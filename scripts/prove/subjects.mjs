@@ -105,6 +105,7 @@ export const SUBJECTS = {
   'honest': [30, ...REPLAY, ...GATE, ...REQUESTS, ...SHARED],
   'key-rotation': [20, 'modules/audit/keys/'],
   'limit-race': [10, 'modules/capabilities/', 'modules/gate/admission/'],
+  'node-crash': [70, 'modules/node/', 'modules/gate/execution/', 'modules/gate/runtimes/', 'modules/executions/'],
   'revocation-race': [10, 'modules/agents/', 'modules/gate/admission/'],
   'stop-race': [10, ...SHARED],
   'sweep-crash': [20, ...RETENTION],

@@ -15,7 +15,8 @@ export const NODE_FRESH_SECONDS = 60;
 
 const SEEN: NamedStatement = {
   name: 'node-seen-1',
-  text: `update agents set node_last_seen = clock_timestamp(), node_load = coalesce($3, node_load), node_version = coalesce($4, node_version)
+  text: `update agents
+    set node_last_seen = clock_timestamp(), node_load = coalesce($3, node_load), node_version = coalesce($4, node_version)
     where organization_id = $1 and id = $2 returning node_last_seen as "nodeLastSeen"`,
 };
 

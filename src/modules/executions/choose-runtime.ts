@@ -17,7 +17,8 @@ export interface ChosenRuntime {
 
 /**
  * Which runtime has calls of a capability. A capability without a connector is `receipt` only, unless all calls go to another runtime:
- * the governed agent does the work itself, and the gate's answer is its licence. A connector may name the agent's node, whatever is primary.
+ * the governed agent does the work itself, and the gate's answer is its licence. A connector may name the agent's node, whatever is
+ * primary.
  *
  * @param primary of the configuration (RUNTIME_PRIMARY)
  */

@@ -13,7 +13,9 @@ const LOOK_EVERY_MS = 10_000;
 const LOOK_ALONE_EVERY_MS = 500;
 const AGAIN_MS = 200;
 
-const NO_NODE: RuntimeError = { code: 'NODE_UNREACHABLE', message: 'The agent has no node that was seen within the last minute. Nothing was done.' };
+const NO_NODE: RuntimeError = {
+  code: 'NODE_UNREACHABLE', message: 'The agent has no node that was seen within the last minute. Nothing was done.',
+};
 const NOT_BEGUN: RuntimeError = { code: 'NODE_UNREACHABLE', message: 'No node of the agent began it in time. Nothing was done.' };
 const NO_ANSWER: RuntimeError = { code: 'NODE_TIMEOUT', message: 'A node began it, and did not answer in time. It may have been done.' };
 const NOT_AGAIN: RuntimeError = { code: 'NODE_TIMEOUT', message: 'A node began it and did not answer, and none took it up again.' };

@@ -51,11 +51,10 @@ export class NodeService {
 
   /** @throws Problem VALIDATION_FAILED, and what `AnswerWorkService.answer` throws */
   async result(executionId: string, { fence, status, output, error }: WorkResultDto, caller: Caller): Promise<{ isLate: boolean }> {
-    if (status === 'executed' && error !== undefined) throw invalid([{ pointer: '/error', message: 'must be left out where it was executed' }]);
-    if (status !== 'executed' && error === undefined) throw invalid([{ pointer: '/error', message: `is required where it is ${status}` }]);
-    if (status === 'indeterminate' && output !== undefined) {
-      throw invalid([{ pointer: '/output', message: 'must be left out where nobody knows what was done' }]);
-    }
+    const wrong = (pointer: string, message: string) => invalid([{ pointer, message }]);
+    if (status === 'executed' && error !== undefined) throw wrong('/error', 'must be left out where it was executed');
+    if (status !== 'executed' && error === undefined) throw wrong('/error', `is required where it is ${status}`);
+    if (status === 'indeterminate' && output !== undefined) throw wrong('/output', 'must be left out where nobody knows what was done');
     const result: NodeResult = {
       status,
       ...(status === 'executed' ? { output: output ?? null } : output === undefined ? {} : { output }),

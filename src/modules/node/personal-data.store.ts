@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '../../domain/json.js';
 import { type ErasedSoFar, type PersonalData, PersonalDataHolders } from '../../platform/audit/personal-data/personal-data-holders.js';
+import type { FoundPerson } from '../../platform/audit/personal-data/personal-records.js';
 import { classesOf, code, digest, id } from '../../platform/audit/personal-data/personal-table.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
 
 /** What this module holds of people: nothing. Inputs and outputs stand in executions; the digest of an answer is keyed. */
 @Injectable()
@@ -15,12 +17,9 @@ export class NodePersonalData implements PersonalData {
     holders.register(this);
   }
 
-  // eslint-disable-next-line require-yield
-  async *about(): AsyncGenerator<JsonObject> {
-    return;
-  }
+  async *about(_person: FoundPerson): AsyncGenerator<JsonObject> {}
 
-  async erase(): Promise<ErasedSoFar> {
-    return { counts: {} };
+  erase(_tx: Tx): Promise<ErasedSoFar> {
+    return Promise.resolve({ counts: {} });
   }
 }

@@ -81,7 +81,8 @@ describe('work', () => {
     expect(Object.keys(task).sort()).toEqual(['capability', 'deadline', 'fence', 'id', 'leaseUntil']);
     const started = (await start(node, task)).expect(200).at('task');
     expect(started).toMatchObject({
-      id: task.id, capability: agent.capability, input: { pages: 3 }, action: 'print', context: { task_id: 'mine' }, idempotencyKey: task.id,
+      id: task.id, capability: agent.capability, input: { pages: 3 }, action: 'print', context: { task_id: 'mine' },
+      idempotencyKey: task.id,
     });
     (await start(node, task)).expect(409, 'CONFLICT');
     expect((await result(node, task)).expect(200).body).toEqual({ id: task.id, late: false });
@@ -121,8 +122,10 @@ describe('work', () => {
   });
 
   test.each([
-    ['an error of what was executed', { status: 'executed', error: { message: 'x' } }], ['a failure without an error', { status: 'failed' }],
-    ['an output of what nobody knows', { status: 'indeterminate', output: 1, error: { message: 'x' } }], ['another word', { status: 'done' }],
+    ['an error of what was executed', { status: 'executed', error: { message: 'x' } }],
+    ['a failure without an error', { status: 'failed' }],
+    ['an output of what nobody knows', { status: 'indeterminate', output: 1, error: { message: 'x' } }],
+    ['another word', { status: 'done' }],
     ['a code in lower case', { status: 'failed', error: { code: 'x', message: 'x' } }], ['no lease', { status: 'executed', fence: null }],
   ])('400 for %s', async (_, body) => {
     const agent = await anAgent(server).create();

@@ -33,7 +33,7 @@ interface Scenario {
  */
 export const proof: Proof = {
   name: 'node-crash',
-  title: 'Whoever dies and whenever, node or server: a node does nothing twice, a fallback nothing that a node has begun, and no result is lost.',
+  title: 'Whoever dies, node or server: a node does nothing twice, a fallback nothing that a node has begun, and no result is lost.',
   longCount: 1_000,
   shortCount: 48,
   needs: 'database',
@@ -135,7 +135,8 @@ async function settled({ servers: [server] }: Scenario): Promise<void> {
     // The grace after the deadline, never the deadline.
     await server.sql(`update executions set lease_until = clock_timestamp() - interval '1 second'
       where status = 'running' and lease_until - interval '30 seconds' < clock_timestamp()`);
-    const left = await server.sql(`select id, capability, status, fence, lease_until from executions where status in ('pending_hitl', 'running')`);
+    const left = await server.sql(`select id, capability, status, fence, lease_until from executions
+      where status in ('pending_hitl', 'running')`);
     if (left.length > 0) throw new Error(`${left.length} executions have no end, the first is ${JSON.stringify(left[0])}`);
   }, { within: 120_000, every: 500 });
   await pause(1_000);

@@ -42,7 +42,9 @@ export async function nodeAftermath(
 ): Promise<{ readonly wrong: readonly string[]; readonly seen: Readonly<Record<string, number>> }> {
   const rows = await server.sql<Ended>(ALL);
   const wrong: string[] = [];
-  const seen = { executions: rows.length, executed: 0, 'by the fallback': 0, indeterminate: 0, 'nothing done': 0, late: 0, 'done again': 0 };
+  const seen = {
+    executions: rows.length, executed: 0, 'by the fallback': 0, indeterminate: 0, 'nothing done': 0, late: 0, 'done again': 0,
+  };
   const known = new Set(rows.map(({ id }) => id));
   for (const id of [...acted.keys(), ...fallback.map(keyOf)]) if (!known.has(id)) wrong.push(`${id} was done, and is no execution`);
   for (const row of rows) {

@@ -4,6 +4,10 @@ import { type LeasedWork, NODE } from './work.js';
 
 /** Where a node can die. */
 export const MOMENTS = ['with a lease', 'before it acts', 'after it acted', 'with its result sent'] as const;
+/** How likely a node is frozen while it acts, and for how long: past the deadline of the proof's work. */
+const FROZEN = 0.02;
+const FROZEN_MS = 3_500;
+
 export type Moment = (typeof MOMENTS)[number];
 
 /** What nodes did, and what they were told, over all of their lives. */
@@ -44,14 +48,17 @@ async function oneLife({ clients, memory, random, mortality, end }: NodeLife): P
     memory.died[moment] += 1;
     return true;
   };
-  const polled = await anyone().post(`${NODE}/tasks/lease`, undefined, { query: { wait: 2 }, signal: AbortSignal.any([end, AbortSignal.timeout(8_000)]) });
+  const polled = await anyone().post(`${NODE}/tasks/lease`, undefined, {
+    query: { wait: 2 }, signal: AbortSignal.any([end, AbortSignal.timeout(8_000)]),
+  });
   if (polled.status !== 200) return;
   const { id, fence } = polled.at('task') as LeasedWork;
   if (dies('with a lease')) return;
   const started = await anyone().post(`${NODE}/tasks/${id}/start`, { fence });
   if (started.status !== 200 || dies('before it acts')) return;
   memory.acted.set(id, (memory.acted.get(id) ?? 0) + 1);
-  await pause(random() * 100);
+  // Now and then one is frozen past the deadline, and comes back with its result.
+  await pause(random() < FROZEN ? FROZEN_MS : random() * 100);
   if (dies('after it acted')) return;
   const body = { fence, status: 'executed', output: { by: fence } };
   const isLastWord = dies('with its result sent');

@@ -24,7 +24,9 @@ export interface LeasedWork {
 export const heartbeat = (node: Client, body: object = {}): Promise<Reply> => node.post(`${NODE}/heartbeat`, body);
 export const start = (node: Client, { id, fence }: LeasedWork): Promise<Reply> => node.post(`${NODE}/tasks/${id}/start`, { fence });
 
-export function result(node: Client, { id, fence }: LeasedWork, body: object = { status: 'executed', output: { done: true } }): Promise<Reply> {
+const DONE = { status: 'executed', output: { done: true } };
+
+export function result(node: Client, { id, fence }: LeasedWork, body: object = DONE): Promise<Reply> {
   return node.post(`${NODE}/tasks/${id}/result`, { fence, ...body });
 }
 

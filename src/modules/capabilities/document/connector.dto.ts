@@ -20,7 +20,8 @@ export class ConnectorDto {
 
   @ApiProperty({
     example: 'https://crm.example/contacts/{input.id}', required: false,
-    description: 'Of `http`, and required there. Its origin stands as it is; path and query may hold `{input.member}`, which stands for that member of the input.',
+    description: 'Of `http`, and required there. Its origin stands as it is; path and query may hold `{input.member}`, which stands for '
+      + 'that member of the input.',
   })
   url?: string;
 

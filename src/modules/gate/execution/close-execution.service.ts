@@ -80,7 +80,8 @@ export class CloseExecutionService {
   async closedElsewhere({ organizationId, executionId }: StartedExecution): Promise<Closed> {
     const kept = await this.executions.find({ organizationId, id: executionId });
     if (kept?.auditId) return closedAs(kept, kept.auditId, 0);
-    throw new Problem('UNAVAILABLE', `This server ends, and the action goes on without it. Its end: GET /api/v1/executions/${executionId}.`);
+    const where = `GET /api/v1/executions/${executionId}`;
+    throw new Problem('UNAVAILABLE', `This server ends, and the action goes on without it. How it ends: ${where}.`);
   }
 
   drained(): Promise<void> {
