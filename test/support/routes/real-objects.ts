@@ -80,7 +80,8 @@ const execute = (server: TestServer, capability: string, { id }: BuiltAgent) =>
 async function leasedWork(server: TestServer, agent: BuiltAgent): Promise<string> {
   const id = (await execute(server, 'web.search', agent)).expect(200).text('executionId');
   await server.sql(`insert into node_work (organization_id, execution_id, agent_id, status, fence, execution_fence, yields, deadline)
-    select organization_id, id, agent_id, 'leased', 1, 1, false, clock_timestamp() + interval '1 minute' from executions where id = $1`, [id]);
+    select organization_id, id, agent_id, 'leased', 1, 1, false, clock_timestamp() + interval '1 minute'
+    from executions where id = $1`, [id]);
   return id;
 }
 
