@@ -15,6 +15,8 @@ const WHOLE = [
   { model: 'decide', options: ['COMMANDS=4'], ends: 'every request ends' },
   { model: 'run', options: [] },
   { model: 'run', options: [], ends: 'every approved action ends' },
+  { model: 'node', options: [] },
+  { model: 'node', options: [], ends: 'every work ends' },
 ];
 
 /** Guards taken out. `finds`: the number of the claim that then has to break, or `ends`. `holds`: what another guard still holds. */
@@ -44,12 +46,25 @@ const MUTATIONS = [
   { model: 'run', without: ['EARLY_ROW'], finds: 'ends' },
   { model: 'run', without: ['NO_OUTBOX'], finds: 'ends' },
   { model: 'run', without: ['NO_RECOVERY'], finds: 'ends' },
+  { model: 'node', without: ['NO_HEAD_LOCK'], finds: 3 },
+  { model: 'node', without: ['NO_ROW_LOCK'], finds: 7 },
+  { model: 'node', without: ['NO_ROW_LOCK', 'NO_HEAD_LOCK'], finds: 4 },
+  { model: 'node', without: ['NO_ROW_LOCK', 'NO_START_CAS'], finds: 2 },
+  { model: 'node', without: ['NO_WITHDRAW_CAS'], finds: 2 },
+  { model: 'node', without: ['NO_FENCE'], finds: 4 },
+  { model: 'node', without: ['NO_ASKING'], finds: 3 },
+  { model: 'node', without: ['TWO_COMMITS'], finds: 6 },
+  { model: 'node', without: ['ALWAYS_RETRY'], finds: 1 },
+  { model: 'node', without: ['FORGETFUL'], finds: 7 },
+  { model: 'node', without: ['ANY_BEGINNING'], finds: 2 },
+  { model: 'node', without: ['NO_RECOVERY'], finds: 'ends' },
   // One of two that back each other up: nothing is found, and this says so.
   { model: 'decide', without: ['NO_CAS'], holds: 'all' },
   { model: 'decide', without: ['NO_HEAD_LOCK'], holds: 1, options: ['COMMANDS=2'] },
   { model: 'run', without: ['NO_EXEC_CAS'], holds: 'all' },
   { model: 'run', without: ['NO_HEAD_LOCK'], holds: 1 },
   { model: 'run', without: ['NO_STATUS'], holds: 'all' },
+  { model: 'node', without: ['NO_START_CAS'], holds: 'all' },
 ];
 
 const compiler = ['cc', 'gcc', 'clang'].find((name) => spawnSync(name, ['--version']).status === 0);
@@ -62,7 +77,7 @@ const folder = mkdtempSync(join(tmpdir(), 'countersign-model-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143]]) process.once(signal, () => process.exit(code));
 
-const claims = new Map(['decide', 'run'].map((model) => [model, claimsOf(model)]));
+const claims = new Map(['decide', 'run', 'node'].map((model) => [model, claimsOf(model)]));
 const began = performance.now();
 const jobs = [
   ...WHOLE.map((one) => ({ ...one, whole: true, defines: one.options, live: one.ends !== undefined })),

@@ -36,6 +36,7 @@ export const TABLES_WITHOUT_ENTITY = {
   capabilities: ['capability_definitions', 'capability_grants', 'grant_usage', 'grant_uses', 'grant_totals', 'secrets'],
   agents: ['agents', 'agent_keys', 'refreshed_tokens', 'setup_tokens'],
   executions: ['executions'],
+  node: ['node_work'],
   hitl: ['hitl_requests', 'hitl_votes', 'hitl_events'],
   audit: [
     'audit_verification_rate_limits',

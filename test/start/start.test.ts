@@ -153,7 +153,7 @@ describe('what stands in the way is said in one message', () => {
     ['a short key', { ENCRYPTION_KEY: 'c2hvcnQ=' }, /^ENCRYPTION_KEY: must be 32 bytes/m],
     ['a bad signing key', { AUDIT_SIGNING_KEY: 'x' }, /^AUDIT_SIGNING_KEY: /m],
     ['a root key of another form', { ROOT_API_KEY: 'root' }, /^ROOT_API_KEY: /m],
-    ['a runtime that is not there', { RUNTIME_PRIMARY: 'node' }, /^RUNTIME_PRIMARY: .*not available yet/m],
+    ['a runtime that is not there', { RUNTIME_PRIMARY: 'nodes' }, /^RUNTIME_PRIMARY: must be one of/m],
     ['production without a database', { NODE_ENV: 'production' }, /^DATABASE_URL: must be set when NODE_ENV is production/m],
     ['a database without secrets', { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d' }, /^JWT_SECRET, .*npx countersign secrets/m],
     ['a place for the key that is none', { ROOT_KEY_FILE: '/nonexistent/key' }, /^ROOT_KEY_FILE: /m],

@@ -62,6 +62,7 @@ export const ACCESS = {
   'gate.execute': {
     doc: 'execute through the gate (owners and admins: dry runs alone)', who: { ...administrators, agent: 'own' }, hot: true,
   },
+  'node.work': { doc: 'send heartbeats, and take, begin and answer work, as the node of an agent', who: { agent: 'own' } },
   'executions.read': { doc: 'read executions', who: { ...everyone, agent: 'own' } },
   'executions.cancel': { doc: 'cancel a pending execution', who: { ...administrators, agent: 'own' } },
   'executions.report': { doc: 'report what came of a receipt-only execution', who: { root: 'all', agent: 'own' } },

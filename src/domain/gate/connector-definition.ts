@@ -5,10 +5,11 @@ import { CONNECTOR_DEFAULTS, type Wrong } from './connectors/connector-fields.js
 import { checkEmailConnector, EMAIL_MEMBERS, type EmailConnector } from './connectors/email-connector.js';
 import { checkHttpConnector, HTTP_MEMBERS, type HttpConnector } from './connectors/http-connector.js';
 import { checkMcpConnector, MCP_MEMBERS, type McpConnector } from './connectors/mcp-connector.js';
+import { checkNodeConnector, NODE_MEMBERS, type NodeConnector } from './connectors/node-connector.js';
 import type { InputError } from './input-schema.js';
 
-/** A capability's connector: what the service does itself, in one of these ways. */
-export type Connector = HttpConnector | McpConnector | EmailConnector;
+/** A capability's connector: what the service does itself, or has the agent's node do. */
+export type Connector = HttpConnector | McpConnector | EmailConnector | NodeConnector;
 
 export type ConnectorCheck =
   | { readonly ok: true; readonly connector: Connector }
@@ -23,6 +24,7 @@ const KINDS: { readonly [Type in Connector['type']]: Kind } = {
   http: { members: HTTP_MEMBERS, check: checkHttpConnector },
   mcp: { members: MCP_MEMBERS, check: checkMcpConnector },
   email: { members: EMAIL_MEMBERS, check: checkEmailConnector },
+  node: { members: NODE_MEMBERS, check: checkNodeConnector },
 };
 
 export const CONNECTOR_TYPES = Object.keys(KINDS) as readonly Connector['type'][];
@@ -61,14 +63,14 @@ export function withoutDefaults(connector: JsonObject): JsonObject {
 
 /** The names of the secrets that a connector refers to, sorted: they stand in values of `headers` and `body` alone. */
 export function secretNames(connector: Connector): readonly string[] {
-  if (connector.type === 'email') return [];
+  if (connector.type === 'email' || connector.type === 'node') return [];
   const body = connector.type === 'http' ? connector.body : undefined;
   return secretsIn(JSON.stringify([connector.headers ?? null, body ?? null]));
 }
 
-/** Where a connector's call goes; undefined for a mail, which goes to the service's own mail server. */
+/** Where a connector's call goes; undefined where it goes to the service's own mail server, or is left to the agent's node. */
 export function originOf(connector: Connector): string | undefined {
-  return connector.type === 'email' ? undefined : new URL(connector.url.replace(/\{[^}]*\}/g, 'x')).origin;
+  return connector.type === 'email' || connector.type === 'node' ? undefined : new URL(connector.url.replace(/\{[^}]*\}/g, 'x')).origin;
 }
 
 /** Whether what a call may have done can be done again with the same key. */

@@ -15,6 +15,7 @@ export {
 export type { EmailConnector } from './connectors/email-connector.js';
 export type { HttpConnector } from './connectors/http-connector.js';
 export type { McpConnector } from './connectors/mcp-connector.js';
+export type { NodeConnector } from './connectors/node-connector.js';
 export type { RenderedMail } from './connectors/rendered-mail.js';
 export type { InputError } from './input-schema.js';
 
@@ -74,7 +75,8 @@ export function connectorErrors(connector: Connector, input: JsonObject): readon
     case 'email':
       return errorsOf(renderEmail(connector, input));
     case 'mcp':
-      // The arguments are the input as it stands, which has its own bound.
+    case 'node':
+      // Both get the input as it stands, which has its own bound.
       return [];
   }
 }

@@ -58,8 +58,9 @@ export class AgentStore {
     await tx.manager.getRepository<object>(AgentEntity).insert(agent);
   }
 
+  /** But for when its node was last seen, which nodes say meanwhile. */
   async update(tx: Tx, agent: AgentEntity): Promise<void> {
-    const { organizationId, id, ...rest } = agent;
+    const { organizationId, id, nodeLastSeen: _, ...rest } = agent;
     await tx.manager.getRepository<object>(AgentEntity).update({ organizationId, id }, rest);
   }
 

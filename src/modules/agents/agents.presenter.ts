@@ -19,7 +19,10 @@ export class AgentReply {
   @ApiProperty({ type: Object, additionalProperties: true, description: 'As it was given.' }) metadata!: JsonObject;
   @ApiProperty({ format: 'date-time' }) createdAt!: string;
   @ApiProperty({ format: 'date-time' }) updatedAt!: string;
-  @ApiProperty({ format: 'date-time', required: false, description: 'Last heartbeat of its node.' }) nodeLastSeen?: string;
+  @ApiProperty({ format: 'date-time', required: false, description: 'When its node last sent a heartbeat, or asked for work.' })
+  nodeLastSeen?: string;
+  @ApiProperty({ required: false, description: 'What its node said of its load, 0 to 1.' }) nodeLoad?: number;
+  @ApiProperty({ required: false, description: 'What its node said of its version.' }) nodeVersion?: string;
 }
 
 export class AgentEnvelope {
@@ -62,5 +65,7 @@ export function presentAgent(agent: AgentRow): AgentReply {
     createdAt: agent.createdAt.toISOString(),
     updatedAt: agent.updatedAt.toISOString(),
     ...(agent.nodeLastSeen ? { nodeLastSeen: agent.nodeLastSeen.toISOString() } : {}),
+    ...(typeof agent.nodeLoad === 'number' ? { nodeLoad: agent.nodeLoad } : {}),
+    ...(agent.nodeVersion ? { nodeVersion: agent.nodeVersion } : {}),
   };
 }

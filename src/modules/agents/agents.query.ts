@@ -21,6 +21,9 @@ export interface AgentRow {
   ownerId: string | null;
   teamId: string | null;
   nodeLastSeen: Date | null;
+  /** What its node says of itself, where that was read. */
+  nodeLoad?: number | null;
+  nodeVersion?: string | null;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -35,6 +38,7 @@ export interface AgentFilter {
 
 const COLUMNS = `a.id, a.organization_id as "organizationId", a.name, a.description, a.risk_level as "riskLevel", a.status, a.tags,
   a.metadata, a.owner_id as "ownerId", a.team_id as "teamId", a.node_last_seen as "nodeLastSeen",
+  a.node_load as "nodeLoad", a.node_version as "nodeVersion",
   a.created_at as "createdAt", a.updated_at as "updatedAt",
   array(select distinct g.capability from capability_grants g
         where g.organization_id = a.organization_id and (g.agent_id = a.id or g.team_id = a.team_id) and g.revoked_at is null

@@ -14,7 +14,7 @@ const TABLES: readonly Erasable[] = [
     kind: 'agents', from: 'agents', key: { id: 'text' },
     columns: {
       organization_id: id, id, name: free(), description: free(), risk_level: code, status: code, tags: free('list'),
-      metadata: free('json'), registered_by: id, owner_id: id, team_id: id,
+      metadata: free('json'), registered_by: id, owner_id: id, team_id: id, node_version: free(),
     },
     head: (organizationId, row) => agentChain(organizationId, row['id'] as string),
     // Conditions read the tags.

@@ -17,6 +17,12 @@ describe('the runtime of a call', () => {
     expect(chooseRuntime('webhook', undefined)).toEqual(RECEIPT);
   });
 
+  it('is the node of the agent where the connector says so, whatever is primary', () => {
+    const node = { type: 'node', timeoutSeconds: 7, idempotent: false } as const;
+    expect(chooseRuntime('connector', { connector: node })).toEqual({ runtime: 'node', timeoutSeconds: 7 });
+    expect(chooseRuntime('webhook', { connector: node })).toEqual({ runtime: 'node', timeoutSeconds: 7 });
+  });
+
   it('is the webhook for everything where that is the primary one', () => {
     expect(chooseRuntime('webhook', {})).toEqual({ runtime: 'webhook', timeoutSeconds: 30 });
     expect(chooseRuntime('webhook', { connector })).toEqual({ runtime: 'webhook', timeoutSeconds: 5 });

@@ -17,13 +17,15 @@ export interface ChosenRuntime {
 
 /**
  * Which runtime has calls of a capability. A capability without a connector is `receipt` only, unless all calls go to another runtime:
- * the governed agent does the work itself, and the gate's answer is its licence.
+ * the governed agent does the work itself, and the gate's answer is its licence. A connector may name the agent's node, whatever is
+ * primary.
  *
  * @param primary of the configuration (RUNTIME_PRIMARY)
  */
 export function chooseRuntime(
   primary: Exclude<ExecutionRuntime, 'receipt'>, definition: { readonly connector?: Connector } | undefined,
 ): ChosenRuntime {
+  if (definition?.connector?.type === 'node') return { runtime: 'node', timeoutSeconds: definition.connector.timeoutSeconds };
   const isReceiptOnly = !definition || (primary === 'connector' && definition.connector === undefined);
   if (isReceiptOnly) return { runtime: 'receipt', timeoutSeconds: 0 };
   return { runtime: primary, timeoutSeconds: definition.connector?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS };

@@ -44,12 +44,24 @@ export class ExecutionStore {
     return row;
   }
 
+  /** As it is at this moment, without a lock. */
+  async find({ organizationId, id }: Pick<ExecutionRef, 'organizationId' | 'id'>): Promise<ExecutionEntity | undefined> {
+    const sql = `select ${EXECUTION_COLUMNS} from executions e where e.organization_id = $1 and e.id = $2`;
+    return (await this.statements.byKey<ExecutionEntity>(sql, [organizationId, id]))[0];
+  }
+
   /** Reads the row and locks it until this unit of work ends. */
-  async read(tx: Tx, { organizationId, id }: Pick<ExecutionRef, 'organizationId' | 'id'>): Promise<ExecutionEntity> {
+  async read(tx: Tx, ref: Pick<ExecutionRef, 'organizationId' | 'id'>): Promise<ExecutionEntity> {
+    const execution = await this.readAny(tx, ref);
+    if (!execution) throw new Problem('NOT_FOUND', 'There is no such execution.');
+    return execution;
+  }
+
+  /** The same for what may not be there. */
+  async readAny(tx: Tx, { organizationId, id }: Pick<ExecutionRef, 'organizationId' | 'id'>): Promise<ExecutionEntity | undefined> {
     const [execution] = await tx.query<ExecutionEntity & Record<string, unknown>>(
       `select ${EXECUTION_COLUMNS} from executions e where e.organization_id = $1 and e.id = $2 for update of e`, [organizationId, id],
     );
-    if (!execution) throw new Problem('NOT_FOUND', 'There is no such execution.');
     return execution;
   }
 

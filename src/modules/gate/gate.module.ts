@@ -18,6 +18,7 @@ import { ExecutionWorker } from './execution/execution-worker.service.js';
 import { ExecutionAnswerService } from './execution-answer.service.js';
 import { GateService } from './gate.service.js';
 import { GateController } from './gate.controller.js';
+import { StillAllowedService } from './execution/still-allowed.service.js';
 import { RecoverExecutionsService } from './execution/recover-executions.service.js';
 import { RunExecutionService } from './execution/run-execution.service.js';
 import { ConnectorRuntime } from './runtimes/connector.runtime.js';
@@ -47,8 +48,9 @@ const runtimeSelection = {
   providers: [
     runtimeSelection, AdmissionBatch, AdmissionService, BeginApprovedService, CloseExecutionService, ExecutionAnswerService,
     ExecutionWorker, GateService,
-    RecoverExecutionsService, RunExecutionService, UnknownCommits,
+    RecoverExecutionsService, RunExecutionService, StillAllowedService, UnknownCommits,
   ],
+  exports: [RuntimeSelection, StillAllowedService],
 })
 export class GateModule implements BeforeApplicationShutdown {
   constructor(

@@ -5,7 +5,7 @@ import { asService } from '../../platform/auth/access/call-context.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 import { dropUnsent } from '../../platform/outbox/drop-unsent-effects.store.js';
 import { raisedEpoch } from '../agents/tokens/issue-token.service.js';
-import { closeIndeterminate } from '../executions/close-indeterminate.js';
+import { closeIndeterminate } from '../executions/closing/close-within.js';
 import { enterMaintenance, leaveMaintenance } from '../organizations/installation/maintenance-mode.store.js';
 import { hashRootKey, makeRootKey } from '../organizations/installation/root-key.js';
 import { giveUpDeliveries } from '../notifications/deliveries/give-up-deliveries.store.js';

@@ -89,7 +89,7 @@ export const AGENTS = {
 } as const;
 
 export const RUNTIMES = {
-  RUNTIME_PRIMARY: withDefault('connector', oneOf(['connector', 'webhook', 'node']), 'Runs capabilities: connector or webhook.'),
+  RUNTIME_PRIMARY: withDefault('connector', oneOf(['connector', 'webhook', 'node']), 'Runs capabilities: connector, webhook or node.'),
   RUNTIME_FALLBACK: optional(oneOf(['true', 'false', 'connector', 'webhook', 'node']), 'Serves when the primary is away.', {
     otherwise: 'none; true is webhook',
   }),

@@ -26,9 +26,6 @@ function runtimeProblems(env: Environment): string[] {
   const problems: string[] = [];
   const fallback = env.RUNTIME_FALLBACK === 'true' ? 'webhook' : env.RUNTIME_FALLBACK;
   const named = [['RUNTIME_PRIMARY', env.RUNTIME_PRIMARY], ['RUNTIME_FALLBACK', fallback]] as const;
-  for (const [name, runtime] of named) {
-    if (runtime === 'node') problems.push(`${name}: the node runtime is not available yet; use connector or webhook`);
-  }
   if (fallback === env.RUNTIME_PRIMARY) problems.push('RUNTIME_FALLBACK: is the same runtime as RUNTIME_PRIMARY');
   const user = named.find(([, runtime]) => runtime === 'webhook')?.[0];
   for (const name of user ? (['RUNTIME_WEBHOOK_URL', 'WEBHOOK_SECRET'] as const) : []) {

@@ -5,7 +5,7 @@ import { CHECKOUT } from '../../support/servers/test-run.js';
 
 const textOf = (path: string) => readFileSync(join(CHECKOUT, path), 'utf8');
 const PROTOCOL = textOf('docs/protocol.md');
-const MODELS = ['decide', 'run'] as const;
+const MODELS = ['decide', 'run', 'node'] as const;
 
 /** Each `file` of the table, with the `functions` that stand behind it. */
 function named(): { file: string; functions: string[] }[] {

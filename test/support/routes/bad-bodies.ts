@@ -119,6 +119,8 @@ export function goodBody(route: Route, names: GoodNames): Record<string, unknown
     'POST /api/v1/hitl/batch': { items: [{ id: 'hitl_nobody' }], decision: 'reject' },
     'POST /api/v1/hitl/{id}/escalate': { reason: 'good' },
     'POST /api/v1/node/activate': { token: names.setupToken ?? 'svc_setup_', nodeId: 'good' },
+    'POST /api/v1/node/tasks/{executionId}/start': { fence: 1 },
+    'POST /api/v1/node/tasks/{executionId}/result': { fence: 1, status: 'executed' },
     'POST /api/v1/executions/{id}/report': { outcome: 'success' },
     'POST /api/v1/executions/{id}/settle': { outcome: 'success', note: 'seen' },
     'POST /api/v1/organizations': { name: 'good' },

@@ -68,6 +68,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   },
   executions: async ({ server, agent }) =>
     (await execute(server, 'web.search', await agent())).expect(200).text('executionId'),
+  executionId: async ({ server, agent }) => leasedWork(server, await agent()),
   hitl: async ({ server, agent }) =>
     (await execute(server, 'email.send', await agent())).expect(202).text('hitlRequestId'),
   notifications: async ({ server, organizationId, account }) => aNotification(server, organizationId, (await account()).id),
@@ -84,6 +85,15 @@ const stopped = ({ server, organizationId, person }: ObjectOwner) => anAgentOf(s
 
 const execute = (server: TestServer, capability: string, { id }: BuiltAgent) =>
   asRoot(server).post('/api/v1/execute', { capability, agentId: id });
+
+/** Work that a node of the agent has leased, of an execution that is over: real enough to be found. */
+async function leasedWork(server: TestServer, agent: BuiltAgent): Promise<string> {
+  const id = (await execute(server, 'web.search', agent)).expect(200).text('executionId');
+  await server.sql(`insert into node_work (organization_id, execution_id, agent_id, status, fence, execution_fence, yields, deadline)
+    select organization_id, id, agent_id, 'leased', 1, 1, false, clock_timestamp() + interval '1 minute'
+    from executions where id = $1`, [id]);
+  return id;
+}
 
 /** A capability of the organization's own, as the API would define it in the caller's. */
 async function aCapability(server: TestServer, organizationId: string): Promise<string> {

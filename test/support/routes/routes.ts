@@ -89,6 +89,7 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
   agents: 'agt_00000000000000000000000000absent0000',
   grant: 'grt_00000000000000000000000000absent0000',
   executions: 'exec_00000000000000000000000000absent0000',
+  executionId: 'exec_00000000000000000000000000absent0000',
   hitl: 'hitl_00000000000000000000000000absent0000',
   organizations: 'org_00000000000000000000000000absent0000',
   users: 'usr_00000000000000000000000000absent0000',

@@ -13,7 +13,7 @@ export interface Callers {
 
 /** Headers, name and value in turn, of the strongest caller whom the route admits, from a page of the server's own. */
 export function byTheStrongest({ access }: Route, { server, agentToken, agentKey, ownerKey }: Callers): string[] {
-  const agents = { 'agents.refresh-token': agentToken, 'agents.exchange-key': agentKey }[access];
+  const agents = { 'agents.refresh-token': agentToken, 'node.work': agentToken, 'agents.exchange-key': agentKey }[access];
   const credential = agents ?? (/^sign-in\.|-self$/.test(access) ? ownerKey : ROOT_KEY);
   return ['authorization', `Bearer ${credential}`, 'origin', originOf(server)];
 }

@@ -101,6 +101,13 @@ export class EmailConnectorDto {
   @ApiProperty({ ...timeoutSeconds, required: false }) timeoutSeconds?: number;
 }
 
+/** The same of what the agent's own node does. */
+export class NodeConnectorDto {
+  @ApiProperty({ enum: ['node'] }) type!: 'node';
+  @ApiProperty({ ...timeoutSeconds, required: false }) timeoutSeconds?: number;
+  @ApiProperty({ ...idempotent, required: false }) idempotent?: boolean;
+}
+
 export class HttpConnectorReply extends HttpConnectorDto {
   @ApiProperty({ required: true }) override timeoutSeconds!: number;
   @ApiProperty({ required: true }) override maxBytes!: number;
@@ -117,13 +124,19 @@ export class EmailConnectorReply extends EmailConnectorDto {
   @ApiProperty({ required: true }) override timeoutSeconds!: number;
 }
 
-const DOES = 'What the service does itself: an HTTP call, a call of a tool on an MCP server, or a mail by its own mail server.';
+export class NodeConnectorReply extends NodeConnectorDto {
+  @ApiProperty({ required: true }) override timeoutSeconds!: number;
+  @ApiProperty({ required: true }) override idempotent!: boolean;
+}
+
+const DOES = 'What the service does itself: an HTTP call, a call of a tool on an MCP server, a mail by its own mail server; or what the ' +
+  'agent\'s own node does.';
 
 export const CONNECTOR = formsBy(
-  'type', 'Connector', { http: HttpConnectorDto, mcp: McpConnectorDto, email: EmailConnectorDto }, DOES,
+  'type', 'Connector', { http: HttpConnectorDto, mcp: McpConnectorDto, email: EmailConnectorDto, node: NodeConnectorDto }, DOES,
 );
 
 /** With its defaults filled in. */
-export const CONNECTOR_REPLY = formsBy(
-  'type', 'DefinedConnector', { http: HttpConnectorReply, mcp: McpConnectorReply, email: EmailConnectorReply }, `${DOES} With defaults.`,
-);
+export const CONNECTOR_REPLY = formsBy('type', 'DefinedConnector', {
+  http: HttpConnectorReply, mcp: McpConnectorReply, email: EmailConnectorReply, node: NodeConnectorReply,
+}, `${DOES} With defaults.`);

@@ -75,7 +75,7 @@ function aadOf(organizationId: string, name: string, origins: readonly string[])
 
 /** Where a connector names which secret. */
 function referencesOf(connector: Connector): { readonly pointer: string; readonly name: string }[] {
-  if (connector.type === 'email') return [];
+  if (connector.type === 'email' || connector.type === 'node') return [];
   const texts = Object.entries(connector.headers ?? {}).map(([name, text]) => ({ pointer: `/connector/headers/${name}`, text }));
   const body = connector.type === 'http' && connector.body !== undefined ? JSON.stringify(connector.body) : '';
   return [...texts, { pointer: '/connector/body', text: body }].flatMap(({ pointer, text }) =>

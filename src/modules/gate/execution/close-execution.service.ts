@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { agentChain } from '../../../domain/audit/entry/chain.js';
 import { type PreparedEntry, prepareEntry } from '../../../domain/audit/entry/prepare-entry.js';
 import { jcs } from '../../../domain/audit/entry/jcs.js';
-import { outputSummary } from '../../../domain/audit/entry/output-summary.js';
 import { newId } from '../../../domain/ids.js';
 import type { JsonValue } from '../../../domain/json.js';
 import { asService } from '../../../platform/auth/access/call-context.js';
@@ -13,20 +12,19 @@ import { Statements } from '../../../platform/database/statements/statements.js'
 import { notify } from '../../../platform/outbox/effects.js';
 import { OutboxSignal } from '../../../platform/outbox/outbox-signal.js';
 import { isPassing } from '../../../platform/http/reply/failure.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { closingEvent, type End, lateEvent } from '../../executions/closing/closing-events.js';
 import { ExecutionStore } from '../../executions/execution.store.js';
-import type { ExecutionError, ExecutionRuntime } from '../../executions/execution.entity.js';
+import type { ExecutionEntity, ExecutionRuntime } from '../../executions/execution.entity.js';
 import type { StartedExecution } from '../admission/admission-item.js';
 import { LEASE_GRACE_SECONDS, RHYTHM_MS } from '../admission/admission-plan.js';
 import type { RuntimeOutcome } from '../runtimes/runtime.js';
 
 /** How an execution ended, as it is stored and answered. */
-export interface Closed {
-  readonly status: 'executed' | 'failed' | 'indeterminate';
+export interface Closed extends End {
   readonly auditId: string;
   readonly durationMs: number;
-  readonly output?: JsonValue;
-  readonly error?: ExecutionError;
 }
 
 /** `lost`: recovery, usually, has closed the execution first or begun it again; the late answer gets an entry of its own. */
@@ -76,6 +74,18 @@ export class CloseExecutionService {
     return asService('worker', () => this.recordLate(execution, closed));
   }
 
+  /**
+   * How an execution was closed by whoever got its answer.
+   *
+   * @throws Problem UNAVAILABLE while it is open
+   */
+  async closedElsewhere({ organizationId, executionId }: StartedExecution): Promise<Closed> {
+    const kept = await this.executions.find({ organizationId, id: executionId });
+    if (kept?.auditId) return closedAs(kept, kept.auditId, 0);
+    const where = `GET /api/v1/executions/${executionId}`;
+    throw new Problem('UNAVAILABLE', `This server ends, and the action goes on without it. How it ends: ${where}.`);
+  }
+
   drained(): Promise<void> {
     return this.batcher.drained();
   }
@@ -109,28 +119,22 @@ export class CloseExecutionService {
     return this.work.run({ chains: [chain], leavesFacts: true, evenIfClosed: true }, async (tx) => {
       const kept = await this.executions.read(tx, { organizationId: execution.organizationId, id: execution.executionId });
       if (kept.auditId === closed.auditId) return closed;
-      tx.record(tx.chainNow(chain), {
-        type: 'execution.reported',
-        capability: execution.capability,
-        metadata: {
-          executionId: execution.executionId,
-          outcome: closed.status === 'executed' ? 'success' : 'failure',
-          late: true,
-          durationMs: closed.durationMs,
-          ...(closed.output === undefined ? {} : { output: closed.output }),
-          ...(closed.error === undefined ? {} : { error: { ...closed.error } }),
-          ...(execution.flagged ? { flagged: true } : {}),
-        },
-      });
+      tx.record(tx.chainNow(chain), lateEvent(execution, closed));
       if (kept.auditId === null) return closed;
-      return {
-        status: kept.status as Closed['status'],
-        auditId: kept.auditId,
-        durationMs: kept.durationMs ?? closed.durationMs,
-        ...(kept.error ? { error: kept.error } : {}),
-      };
+      const { output: _, ...asKept } = closedAs(kept, kept.auditId, closed.durationMs);
+      return asKept;
     });
   }
+}
+
+function closedAs(kept: ExecutionEntity, auditId: string, durationMs: number): Closed {
+  return {
+    status: kept.status as Closed['status'],
+    auditId,
+    durationMs: kept.durationMs ?? durationMs,
+    ...(kept.output === null ? {} : { output: JSON.parse(kept.output) as JsonValue }),
+    ...(kept.error ? { error: kept.error } : {}),
+  };
 }
 
 const outputMember = (output: JsonValue | undefined) => (output === undefined ? {} : { output });
@@ -150,25 +154,9 @@ export function closedBy(outcome: RuntimeOutcome, durationMs: number): Closed {
 }
 
 function closingEntry(execution: StartedExecution, closed: Closed): PreparedEntry {
-  const metadata = {
-    executionId: execution.executionId,
-    durationMs: closed.durationMs,
-    ...(execution.hitlRequestId === undefined ? {} : { hitlId: execution.hitlRequestId }),
-    ...(execution.flagged ? { flagged: true } : {}),
-    ...(closed.output === undefined ? {} : { outputSummary: outputSummary(jcs(closed.output)) }),
-  };
   const chain = agentChain(execution.organizationId, execution.agentId);
-  const { capability } = execution;
-  const event =
-    closed.status === 'executed'
-      ? ({ type: 'execution.completed', capability, metadata } as const)
-      : ({
-          type: 'execution.failed',
-          capability,
-          metadata: { ...metadata, error: closed.error!, ...(closed.status === 'indeterminate' ? { outcome: closed.status } : {}) },
-        } as const);
   return prepareEntry(
-    { ...event, chain, agentId: execution.agentId },
+    { ...closingEvent(execution, closed), chain, agentId: execution.agentId },
     { id: closed.auditId, actorId: execution.agentId, timestamp: new Date() },
   );
 }

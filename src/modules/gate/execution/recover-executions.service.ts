@@ -8,7 +8,7 @@ import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { isPassing } from '../../../platform/http/reply/failure.js';
-import { closeIndeterminate } from '../../executions/close-indeterminate.js';
+import { closeIndeterminate, closeWithin } from '../../executions/closing/close-within.js';
 import type { ExecutionEntity } from '../../executions/execution.entity.js';
 import { type ExecutionRef, ExecutionStore } from '../../executions/execution.store.js';
 import { planFor } from '../../hitl/requests/request-plan.js';
@@ -31,7 +31,8 @@ type Again = StartedExecution | { readonly because: string };
  * repeated: the execution becomes indeterminate, the log says so, and people are notified. But where an approved action's runtime is
  * declared idempotent, the runtime is called again with the same key. That is a beginning like the first: with a fence and a lease of its
  * own, after the same checks. An execution that began at the gate is never repeated: it rested on its caller's token, and the caller may
- * ask again.
+ * ask again. A runtime that writes down who has a call (a node's) is asked first: what nobody has begun has failed, and is not unknown.
+ * What a node has answered is closed already, in the commit that took the answer.
  */
 @Injectable()
 export class RecoverExecutionsService implements OnApplicationBootstrap {
@@ -93,7 +94,12 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
       hitlRequestId = execution.hitlRequestId ?? undefined;
       // Read again under the locks: the runtime's own answer may have come in meanwhile, or another server began it again.
       if (execution.status !== 'running' || execution.leaseUntil === null || execution.leaseUntil > (await tx.now())) return undefined;
-      const again = await this.retry(tx, execution);
+      const left = await this.running.takeBack(tx, execution.runtime, execution);
+      if (left.kind === 'untouched') {
+        await closeWithin(tx, this.executions, execution, { status: 'failed', error: left.error });
+        return undefined;
+      }
+      const again = left.kind === 'had' ? await this.retry(tx, execution) : { because: '' };
       if (!('because' in again)) return again;
       await closeIndeterminate(tx, this.executions, execution, `${UNKNOWN}${again.because}.`);
       return undefined;

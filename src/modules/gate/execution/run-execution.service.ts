@@ -1,11 +1,11 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { CapabilityFacts } from '../../../domain/gate/decide.js';
-import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { Waiters } from '../../../platform/wake/waiters.js';
 import type { ExecutionRuntime } from '../../executions/execution.entity.js';
 import type { StartedExecution } from '../admission/admission-item.js';
 import { type Closed, CloseExecutionService } from './close-execution.service.js';
-import type { RuntimeOutcome } from '../runtimes/runtime.js';
+import type { CutOff, LeftBehind, RuntimeReturn } from '../runtimes/runtime.js';
 import { RuntimeSelection } from '../runtimes/runtime-selection.js';
 
 /** How long runtimes may still take when the server is asked to end, after its open requests have had their time. */
@@ -21,7 +21,6 @@ export class RunExecutionService {
     private readonly runtimes: RuntimeSelection,
     private readonly closing: CloseExecutionService,
     private readonly waiters: Waiters,
-    @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
 
   /** Whether a call that this runtime may have made already can be made again, with the same key. */
@@ -29,6 +28,12 @@ export class RunExecutionService {
     return definition !== undefined && this.runtimes.bearsRepetition(runtime, definition);
   }
 
+  /** What a crash left of a call, which nobody begins any more where nobody has. */
+  takeBack(tx: Tx, runtime: ExecutionRuntime, cutOff: CutOff): Promise<LeftBehind> {
+    return this.runtimes.takeBack(tx, runtime, cutOff);
+  }
+
+  /** @throws Problem UNAVAILABLE where the server ends before the execution does, which goes on without it */
   run(execution: StartedExecution): Promise<Closed> {
     const run = this.runAndClose(execution);
     const settled = run.catch(() => undefined).finally(() => this.running.delete(settled));
@@ -55,8 +60,8 @@ export class RunExecutionService {
 
   private async runAndClose(execution: StartedExecution): Promise<Closed> {
     const begun = performance.now();
-    let outcome: RuntimeOutcome;
-    let runtime = this.config.runtimePrimary;
+    let outcome: RuntimeReturn;
+    let runtime = this.runtimes.nameFor(execution);
     try {
       const served = await this.runtimes.run({ ...execution, idempotencyKey: execution.executionId }, this.shutdown.signal);
       ({ runtime } = served);
@@ -65,7 +70,8 @@ export class RunExecutionService {
       // A mistake of ours in the middle of a call: it may have gone out.
       outcome = { kind: 'unknown', error: { code: 'RUNTIME_ERROR', message: 'The runtime broke off; it may have acted.' } };
     }
-    const closed = await this.closing.close(execution, outcome, runtime, Math.round(performance.now() - begun));
+    const closed = outcome.kind === 'elsewhere' ? await this.closing.closedElsewhere(execution)
+      : await this.closing.close(execution, outcome, runtime, Math.round(performance.now() - begun));
     this.announce(execution.executionId, execution.hitlRequestId);
     return closed;
   }

@@ -49,6 +49,8 @@ export class ConnectorRuntime implements Runtime {
         return this.calls.mcp.run(call, connector, secrets, signal);
       case 'email':
         return this.calls.email.run(call, connector, secrets, signal);
+      case 'node':
+        throw new Error(`Execution ${call.executionId} is its agent's node's to do`);
     }
   }
 }

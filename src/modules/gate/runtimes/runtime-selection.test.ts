@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { checkConnector, type HttpConnector } from '../../../domain/gate/connector.js';
 import { Deadline } from './deadline.js';
 import type { Runtime, RuntimeCall, RuntimeName, RuntimeOutcome } from './runtime.js';
-import { RuntimeSelection } from './runtime-selection.js';
+import { type RuntimeChoice, RuntimeSelection } from './runtime-selection.js';
 
 function connector(more: object = {}): HttpConnector {
   const check = checkConnector({ type: 'http', method: 'POST', url: 'https://x.test/', ...more });
@@ -13,7 +13,7 @@ function connector(more: object = {}): HttpConnector {
 function call(parts: Partial<RuntimeCall> = {}): RuntimeCall {
   return {
     executionId: 'exec_1', organizationId: 'org_1', agentId: 'agt_1', capability: 'finance.payment', inputText: '{}', input: {},
-    idempotencyKey: 'exec_1', deadline: Deadline.in(3_000), ...parts,
+    idempotencyKey: 'exec_1', fence: 1, deadline: Deadline.in(3_000), ...parts,
   };
 }
 const { signal } = new AbortController();
@@ -69,7 +69,44 @@ describe('the choice of runtime', () => {
 
   it('refuses a runtime that this build does not have', () => {
     const one = [fake('connector', outcomes[0]!, [])];
-    expect(() => new RuntimeSelection(one, { primary: 'node' })).toThrow(/RUNTIME_PRIMARY/);
-    expect(() => new RuntimeSelection(one, { primary: 'connector', fallback: 'webhook' })).toThrow(/RUNTIME_FALLBACK/);
+    const start = (choice: RuntimeChoice) => () => new RuntimeSelection(one, choice).onApplicationBootstrap();
+    expect(start({ primary: 'node' })).toThrow(/RUNTIME_PRIMARY/);
+    expect(start({ primary: 'connector', fallback: 'webhook' })).toThrow(/RUNTIME_FALLBACK/);
+    expect(start({ primary: 'connector' })).not.toThrow();
+  });
+
+  describe('where the connector names the node of the agent', () => {
+    const node = { type: 'node', timeoutSeconds: 3, idempotent: true } as const;
+    const away: RuntimeOutcome = { kind: 'unreachable', error };
+
+    it('is the node, whatever is primary; an HTTP connector cannot serve instead', async () => {
+      const log: string[] = [];
+      const all = [fake('connector', away, log), fake('node', away, log)];
+      const served = await new RuntimeSelection(all, { primary: 'node', fallback: 'connector' }).run(call({ connector: node }), signal);
+      await new RuntimeSelection(all, { primary: 'connector' }).run(call({ connector: node }), signal);
+      expect(log).toEqual(['node', 'node']);
+      expect(served).toEqual({ ...away, runtime: 'node' });
+    });
+
+    it('has half of the time to begin where a fallback can serve, and all of it otherwise', async () => {
+      const seen: (number | undefined)[] = [];
+      const slow: Runtime = { name: 'node', run: async ({ beginBy }) => {
+        seen.push(beginBy?.left());
+        return away;
+      } };
+      const all = [slow, fake('connector', away, []), fake('webhook', away, [])];
+      await new RuntimeSelection(all, { primary: 'connector', fallback: 'webhook' }).run(call({ connector: node }), signal);
+      await new RuntimeSelection(all, { primary: 'connector' }).run(call({ connector: node }), signal);
+      expect(seen).toEqual([expect.any(Number), undefined]);
+      expect(seen[0]).toBeGreaterThan(1_000);
+      expect(seen[0]).toBeLessThanOrEqual(1_500);
+    });
+
+    it('may be begun again where it is declared idempotent, with a fallback too', () => {
+      const selection = new RuntimeSelection([], { primary: 'connector', fallback: 'webhook' });
+      expect(selection.bearsRepetition('node', { connector: node })).toBe(true);
+      expect(selection.bearsRepetition('node', { connector: { ...node, idempotent: false } })).toBe(false);
+      expect(selection.bearsRepetition('webhook', { connector: node })).toBe(false);
+    });
   });
 });

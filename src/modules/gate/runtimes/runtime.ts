@@ -1,5 +1,6 @@
 import type { Connector } from '../../../domain/gate/connector.js';
 import type { JsonObject, JsonValue } from '../../../domain/json.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
 import type { Deadline } from './deadline.js';
 
 export type RuntimeName = 'connector' | 'webhook' | 'node';
@@ -20,6 +21,12 @@ export interface RuntimeCall {
   readonly idempotencyKey: string;
   /** When the caller gives up. Nothing is begun after it. */
   readonly deadline: Deadline;
+  /** When a fallback takes over what nobody has begun until then; absent where there is none. */
+  readonly beginBy?: Deadline;
+  /** Number of this beginning of the execution, from 1. */
+  readonly fence: number;
+  /** The request by which people approved it: what crashes cut off may begin again, where its connector says so. */
+  readonly hitlRequestId?: string;
   readonly traceparent?: string;
 }
 
@@ -38,8 +45,27 @@ export type RuntimeOutcome =
   | { readonly kind: 'unreachable'; readonly error: RuntimeError }
   | { readonly kind: 'unknown'; readonly error: RuntimeError };
 
+/** `elsewhere`: the execution is closed by whoever gets its answer, on this server or another, or by recovery. */
+export type RuntimeReturn = RuntimeOutcome | { readonly kind: 'elsewhere' };
+
+/** What a crash left of a call. `had`: somebody may have done it. `unknown`: perhaps another runtime has had it. */
+export type LeftBehind =
+  | { readonly kind: 'untouched'; readonly error: RuntimeError } | { readonly kind: 'had' } | { readonly kind: 'unknown' };
+
+/** The execution of such a call. */
+export interface CutOff {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly fence: number;
+}
+
 /** Something that does what the gate has let through. Expected failures are outcomes; it throws only on bugs. */
 export interface Runtime {
   readonly name: RuntimeName;
-  run(call: RuntimeCall, signal: AbortSignal): Promise<RuntimeOutcome>;
+  run(call: RuntimeCall, signal: AbortSignal): Promise<RuntimeReturn>;
+  /**
+   * For recovery, under the agent's head, of a runtime that writes down who has a call: takes back what nobody has begun, so that nobody
+   * begins it any more. A runtime without this function may have acted.
+   */
+  takeBack?(tx: Tx, cutOff: CutOff): Promise<LeftBehind>;
 }

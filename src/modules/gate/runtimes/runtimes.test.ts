@@ -66,7 +66,7 @@ function call(parts: Partial<RuntimeCall> = {}): RuntimeCall {
   return {
     executionId: 'exec_1', organizationId: 'org_1', agentId: 'agt_1', capability: 'finance.payment',
       inputText: '{"amount":10,"id":"p1"}',
-    input: { amount: 10, id: 'p1' }, idempotencyKey: 'exec_1', deadline: Deadline.in(3_000), ...parts,
+    input: { amount: 10, id: 'p1' }, idempotencyKey: 'exec_1', fence: 1, deadline: Deadline.in(3_000), ...parts,
   };
 }
 const signal = new AbortController().signal;

@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { recordsNothing } from '../../platform/auth/access/call-context.js';
+import { pipelined } from '../../platform/database/transaction/pipelined.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../platform/http/reply/problem.js';
+import { Waiters } from '../../platform/wake/waiters.js';
+import { closeWithin } from '../executions/closing/close-within.js';
+import type { ExecutionEntity } from '../executions/execution.entity.js';
+import { ExecutionStore } from '../executions/execution.store.js';
+import { StillAllowedService } from '../gate/execution/still-allowed.service.js';
+import { planFor } from '../hitl/requests/request-plan.js';
+import { type NodeRef, NodeWorkStore, type Work } from './node-work.store.js';
+
+/** A work with its execution, read and locked under the head of its agent. */
+export interface ReadWork {
+  readonly work: Work | undefined;
+  readonly execution: ExecutionEntity | undefined;
+}
+
+/** A work that begins with this commit: the one time at which its input is handed out. */
+export interface StartedWork {
+  readonly work: Work;
+  readonly execution: ExecutionEntity;
+}
+
+/** A node begins what it has leased: the last question to the gate, under the locks, and a compare-and-set on the lease. */
+@Injectable()
+export class StartWorkService {
+  constructor(
+    private readonly units: UnitOfWork,
+    private readonly store: NodeWorkStore,
+    private readonly executions: ExecutionStore,
+    private readonly allowed: StillAllowedService,
+    private readonly waiters: Waiters,
+  ) {}
+
+  /**
+   * @throws Problem NOT_FOUND for what is no work of this agent; CONFLICT where the lease does not hold any more; NOT_EXECUTABLE where the
+   * gate refuses now: the execution is closed as failed then
+   */
+  async start(executionId: string, fence: number, node: NodeRef): Promise<StartedWork> {
+    const ref = { organizationId: node.organizationId, executionId };
+    const outcome = await this.units.runOn(planFor(node), (tx) => this.read(tx, ref), async (tx, read) => {
+      const { work, execution } = ownWork(read, node);
+      if (work.status !== 'leased' || work.fence !== fence || !isAt(work, execution)) throw new Problem('CONFLICT', whyNot(work, fence));
+      const hindrance = await this.allowed.hindrance(tx, execution);
+      if (hindrance !== undefined) return this.refuse(tx, work, execution, hindrance);
+      if (await this.store.start(tx, work, node.epoch)) return { work, execution };
+      throw new Problem('CONFLICT', 'The lease does not hold any more. Lease anew.');
+    });
+    if (!('code' in outcome)) {
+      recordsNothing();
+      return outcome;
+    }
+    this.waiters.wake(executionId);
+    throw new Problem('NOT_EXECUTABLE', `The action may not be done any more: ${outcome.code}. Nothing was done.`);
+  }
+
+  /** Both rows, where they are there. */
+  read(tx: Tx, { organizationId, executionId }: { organizationId: string; executionId: string }): Promise<ReadWork> {
+    return pipelined([
+      this.store.read(tx, { organizationId, executionId }),
+      this.executions.readAny(tx, { organizationId, id: executionId }),
+    ]).then(([work, execution]) => ({ work, execution }));
+  }
+
+  private async refuse(tx: Tx, work: Work, execution: ExecutionEntity, hindrance: string): Promise<{ readonly code: string }> {
+    const code = hindrance.toUpperCase();
+    const error = { code, message: 'The gate refused it when its node was to begin. Nothing was done.' };
+    await this.store.withdrawWithin(tx, work);
+    // Of a later beginning nobody knows what the nodes of the earlier ones did.
+    await closeWithin(tx, this.executions, execution, { status: execution.fence === 1 ? 'failed' : 'indeterminate', error });
+    return { code };
+  }
+}
+
+/** @throws Problem NOT_FOUND */
+export function ownWork({ work, execution }: ReadWork, { agentId }: NodeRef): { work: Work; execution: ExecutionEntity } {
+  if (work?.agentId !== agentId || execution === undefined) throw new Problem('NOT_FOUND', 'This agent has no such work.');
+  return { work, execution };
+}
+
+/** Whether the execution runs, and is at the beginning that the work is of. */
+export function isAt(work: Work, execution: ExecutionEntity): boolean {
+  return execution.status === 'running' && execution.fence === work.executionFence;
+}
+
+function whyNot({ status, fence: newest }: Work, fence: number): string {
+  if (newest !== fence) return 'This is not the newest lease of the work: another has taken it since.';
+  if (status === 'started') return 'It has been started, and its input was handed out once.';
+  return 'The work is over.';
+}
