@@ -11,6 +11,7 @@ import { HitlModule } from './modules/hitl/hitl.module.js';
 import { LifecycleModule } from './modules/lifecycle/lifecycle.module.js';
 import { OrganizationsModule } from './modules/organizations/organizations.module.js';
 import { PrivacyModule } from './modules/privacy/privacy.module.js';
+import { RoutingModule } from './modules/routing/routing.module.js';
 import { SignInModule } from './modules/sign-in/sign-in.module.js';
 import { TeamsModule } from './modules/teams/teams.module.js';
 import type { CompleteConfig } from './platform/config/config.js';
@@ -25,7 +26,7 @@ export class AppModule {
         PlatformModule.forRoot(config, logger),
         // The gate's routes come first: Express looks through them in this order, and most calls are the gate's.
         GateModule, OrganizationsModule, TeamsModule, CapabilitiesModule, AgentsModule, ExecutionsModule, HitlModule, LifecycleModule,
-        AuditModule, PrivacyModule, AuditRoutesModule, SignInModule, CommercialModule,
+        AuditModule, PrivacyModule, AuditRoutesModule, SignInModule, CommercialModule, RoutingModule,
       ],
     };
   }
