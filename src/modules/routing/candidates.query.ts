@@ -8,7 +8,7 @@ import type { NamedStatement } from '../../platform/database/statements/named-st
 import { Statements } from '../../platform/database/statements/statements.js';
 import { textArray } from '../../platform/database/statements/text-array.js';
 import { chooseRuntime } from '../executions/choose-runtime.js';
-import { SuccessRates } from './success-rates.js';
+import { SuccessRates } from './success-rates.query.js';
 
 export interface Candidates {
   readonly agents: readonly (Candidate & { readonly name: string })[];

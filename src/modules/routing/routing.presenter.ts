@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { TaskEnvelope } from '../tasks/tasks.presenter.js';
 import type { RoutingDecision } from './routing-decision.store.js';
 
 const REJECTIONS = [
@@ -44,6 +45,11 @@ export class RoutingDecisionReply {
 
 export class RoutingDecisionEnvelope {
   @ApiProperty({ type: RoutingDecisionReply }) decision!: RoutingDecisionReply;
+}
+
+export class DelegationReply extends TaskEnvelope {
+  @ApiProperty({ type: RoutingDecisionReply, required: false, description: 'Where the agent was looked for.' })
+  decision?: RoutingDecisionReply;
 }
 
 export class RoutingLogReply {
