@@ -126,10 +126,10 @@ begin
     select array_agg(case when r.result = 'ok' and t.is_stale then 'stale' else r.result end order by r.n) into v_results
     from unnest(v_results) with ordinality as r(result, n)
     left join (
-      select x.item, k.status is distinct from 'assigned' or has_ended_task_v1(x."organizationId", x.ancestors)
+      select x.item, given.status is distinct from 'assigned' or has_ended_task_v1(x."organizationId", x.ancestors)
           or row_number() over (partition by x.id order by x.item) > 1 as is_stale
       from json_to_recordset(p_tasks) as x(item integer, "organizationId" text, id text, ancestors text[])
-      left join tasks k on k.organization_id = x."organizationId" and k.id = x.id) t on t.item = r.n;
+      left join tasks given on given.organization_id = x."organizationId" and given.id = x.id) t on t.item = r.n;
   end if;
 
   v_results := stale_behind_v1(v_results, p_usage);
@@ -198,9 +198,9 @@ begin
   end if;
 
   if json_array_length(p_tasks) > 0 then
-    update tasks k set status = 'taken', execution_id = x."executionId"
+    update tasks given set status = 'taken', execution_id = x."executionId"
     from json_to_recordset(p_tasks) as x(item integer, "organizationId" text, id text, "executionId" text)
-    where v_results[x.item] = 'ok' and k.organization_id = x."organizationId" and k.id = x.id;
+    where v_results[x.item] = 'ok' and given.organization_id = x."organizationId" and given.id = x.id;
     update audit_heads h set open_tasks = h.open_tasks - taken.count
     from (select x."organizationId" as organization_id, p_item_agents[x.item] as agent_id, count(*)::integer as count
           from json_to_recordset(p_tasks) as x(item integer, "organizationId" text) where v_results[x.item] = 'ok' group by 1, 2) taken

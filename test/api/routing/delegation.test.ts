@@ -3,7 +3,7 @@ import { asRoot, type Client, type Reply } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent, type GrantTerms } from '../../support/builders/agents.js';
 import { defineCapability, executionOf, requestOf } from '../../support/builders/gate.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../../support/builders/people.js';
-import { entriesOf, eventsOf } from '../../support/log/entries.js';
+import { auditOf, eventsOf } from '../../support/log/entries.js';
 import { eventually } from '../../support/running/eventually.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
@@ -58,7 +58,7 @@ describe('a task', () => {
     expect(await read(task.id)).toMatchObject({ status: 'done', executionId: done.at('executionId') });
     expect(await openTasks(b!)).toBe(0);
     expect(await executionOf(server, done.text('executionId'))).toMatchObject({ taskId: task.id, chain: [a!.id, b!.id] });
-    const [started] = (await entriesOf(server, b!.id)).filter(({ event }) => event === 'execution.started');
+    const [started] = (await auditOf(server, b!.id)).filter(({ event }) => event === 'execution.started');
     expect(started!.metadata).toMatchObject({ taskId: task.id, delegators: [{ agentId: a!.id, grantVersion: 1 }] });
     expect(await eventsOf(server, b!.id)).toContain('task.delegated');
     (await execute(b!, capability, task.id)).expect(403);
