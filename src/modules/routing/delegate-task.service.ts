@@ -48,8 +48,7 @@ export class DelegateTaskService {
     }
     const decision = delegation.toAgentId === undefined
       ? await this.resolving.find({
-          organizationId, capabilities: [capability], description: description ?? undefined, tags: body.tags ?? [],
-          exclude: body.exclude ?? [], chain, ...(body.teamId === undefined ? {} : { teamId: body.teamId }),
+          organizationId, capabilities: [capability], description: description ?? undefined, tags: [], exclude: [], chain,
         }, caller)
       : undefined;
     const toAgentId = delegation.toAgentId ?? decision!.agentId;

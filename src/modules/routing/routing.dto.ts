@@ -55,15 +55,6 @@ export class DelegateDto {
   @Text({ min: 1, max: 100, optional: true, doc: 'For root: in whose name. An agent delegates in its own, a person in theirs.' })
   fromAgentId?: string;
 
-  @TextList({ maxItems: 20, maxLength: 100, optional: true, doc: 'Where the best agent is looked for: it has one of these tags.' })
-  tags?: string[];
-
-  @Text({ min: 1, max: 100, optional: true, doc: 'Where the best agent is looked for: it is of this team.' })
-  teamId?: string;
-
-  @TextList({ maxItems: 100, maxLength: 100, optional: true, doc: 'Where the best agent is looked for: who is not to be found.' })
-  exclude?: string[];
-
   @Text({ max: 100, optional: true, doc: 'Of a person, or root: one of the organizations that they reach. Default: the own one.' })
   organizationId?: string;
 }

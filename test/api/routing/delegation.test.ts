@@ -314,3 +314,16 @@ test('an agent without tasks, and a task id that is nobody\'s, change nothing', 
   const both = { capability, context: { task_id: 'a', taskId: 'b' } };
   expect((await agent!.client.post('/api/v1/execute', both)).expect(400).at('errors')).toMatchObject([{ pointer: '/context/taskId' }]);
 });
+
+test('the log of all this verifies, and nothing in it is suspected', async () => {
+  const capability = await aCapability();
+  const [a, b, c] = await holders(capability, { hitlMode: 'escalate' }, { hitlMode: 'notify' }, { hitlMode: 'propose' });
+  const first = taskOf(await delegate(a!.client, capability, b));
+  const second = taskOf(await delegate(b!.client, capability, c, { parentId: first.id }));
+  const requestId = (await execute(c!, capability, second.id)).expect(202).text('hitlRequestId');
+  (await root.post(`/api/v1/hitl/${requestId}/approve`)).expect(200);
+  (await execute(b!, capability)).expect(202);
+  const breaks = (await root.get('/api/v1/audit/verify')).expect(200).list('breaks') as { detail: string }[];
+  // People of the builders come by SQL, past the log.
+  expect(breaks.filter(({ detail }) => !detail.includes('nobody called'))).toEqual([]);
+});

@@ -11,7 +11,6 @@ import { CHECKOUT } from '../../support/servers/test-run.js';
  */
 const OF_NO_MODULE_YET: Readonly<Record<string, readonly string[]>> = {
   'notifications and connectors’ secrets': ['admin.channel_configured', 'admin.secret_changed'],
-  'tasks': ['task.delegated', 'task.ended'],
   'language models': ['llm.request', 'llm.pii_detected', 'llm.provider_error'],
 };
 

@@ -64,6 +64,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     (await execute(server, 'web.search', await agent())).expect(200).text('executionId'),
   hitl: async ({ server, agent }) =>
     (await execute(server, 'email.send', await agent())).expect(202).text('hitlRequestId'),
+  tasks: async ({ server, agent }) => aTask(server, (await agent()).id),
   tenants: async ({ server }) => (await aTenant(server, 'teams')).id,
   erasures: ({ server, organizationId }) => anErasure(server, organizationId),
   audit: ({ server, organizationId, person }) => anEntryAbout(server, organizationId, person.id),
@@ -71,6 +72,13 @@ const MAKERS: Readonly<Record<string, Maker>> = {
 
 /** An agent that nothing else needs: whatever a stop holds is of no use to other calls. */
 const stopped = ({ server, organizationId, person }: ObjectOwner) => anAgentOf(server, organizationId, person);
+
+/** A task that root has given to the agent. */
+export async function aTask(server: TestServer, toAgentId: string, mark = 'x'): Promise<string> {
+  const organizationId = (await server.sql<{ id: string }>('select organization_id as id from agents where id = $1', [toAgentId]))[0]!.id;
+  const task = { capability: 'web.search', input: { mark }, description: mark };
+  return (await asRoot(server).post('/api/v1/routing/delegate', { task, toAgentId, organizationId })).expect(201).text('task.id');
+}
 
 const execute = (server: TestServer, capability: string, { id }: BuiltAgent) =>
   asRoot(server).post('/api/v1/execute', { capability, agentId: id });
