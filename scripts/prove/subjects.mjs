@@ -104,6 +104,7 @@ export const SUBJECTS = {
   'honest': [30, ...REPLAY, ...GATE, ...REQUESTS, ...SHARED],
   'key-rotation': [20, 'modules/audit/keys/'],
   'limit-race': [10, 'modules/capabilities/', 'modules/gate/admission/'],
+  'delegation': [20, 'modules/tasks/', 'modules/routing/', 'domain/gate/decide-chain.ts', 'modules/authority/', 'modules/gate/admission/'],
   'revocation-race': [10, 'modules/agents/', 'modules/gate/admission/'],
   'stop-race': [10, ...SHARED],
   'sweep-crash': [20, ...RETENTION],

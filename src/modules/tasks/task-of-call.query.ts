@@ -13,6 +13,8 @@ export interface CallOfAgent {
   inputText: string;
   /** As its context names it; a task that is not there is a label without rights. */
   taskId?: string;
+  /** The call is to be a part of the task, and may be of another capability. */
+  isPart?: true;
 }
 
 /** The task that a call does. */
@@ -93,9 +95,9 @@ function parametersOf(calls: readonly CallOfAgent[]): unknown[] {
 function foundIn(calls: readonly CallOfAgent[], rows: readonly object[]): FoundTask[] {
   return (rows as readonly { named: Named | null; equal: Named | null }[]).map(({ named, equal }, i) => {
     if (named === null) return equal ?? undefined;
-    const { agentId, capability } = calls[i]!;
+    const { agentId, capability, isPart } = calls[i]!;
     if (named.toAgentId !== agentId) return { refused: 'The task that context names is another agent\'s.' };
     if (!named.isOpen) return { refused: 'The task that context names is not open any more.' };
-    return named.capability === capability ? named : { refused: `The task that context names is ${named.capability}.` };
+    return isPart || named.capability === capability ? named : { refused: `The task that context names is ${named.capability}.` };
   });
 }
