@@ -176,7 +176,8 @@ export function grantEffectiveMode(
 const NO_CAPABILITY = 'There is no such capability.';
 
 const NOT_IN_TOKEN =
-  'The agent holds this capability, but its token was issued before. Refresh the token and acknowledge the changed capabilities.';
+  'The agent holds this capability, but its token was issued before. Refresh it by POST /api/v1/agents/:id/token/refresh, and acknowledge '
+  + 'the changed capabilities in its body; an agent key needs no refreshing.';
 
 const UNANCHORED =
   'The audit log has not reached its anchors for too long, and this capability does not go on without them. Nothing was done.';

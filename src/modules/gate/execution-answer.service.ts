@@ -37,10 +37,13 @@ export class ExecutionAnswerService {
     return this.shown(execution!, caller);
   }
 
-  /** The first answer again, from the present row of the execution: a call that waited for a person may have run since. */
-  async replayed(executionId: string, caller: Caller): Promise<Reply<GateReply>> {
+  /**
+   * The first answer again, from the present row of the execution: a call that waited for a person may have run since. A repeated call
+   * waits as the first one does.
+   */
+  async replayed(executionId: string, wait: number, caller: Caller): Promise<Reply<GateReply>> {
     recordsNothing();
-    const execution = await this.find(executionId, caller);
+    const execution = await this.waiters.until(executionId, caller, wait, () => this.find(executionId, caller), isFinalExecution);
     if (execution.status === 'running') {
       throw new Problem('IDEMPOTENCY_IN_FLIGHT', 'The first call with this key is still running.', { headers: { 'Retry-After': '1' } });
     }

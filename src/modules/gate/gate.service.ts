@@ -55,7 +55,7 @@ export class GateService {
           ? reply(202, { ...pendingReply(answer), ...(await this.whyOf(answer)) }, locationOf(answer.executionId))
           : this.awaited(answer, wait, caller);
       case 'replay':
-        return this.answers.replayed(answer.executionId, caller);
+        return this.answers.replayed(answer.executionId, wait, caller);
       case 'refused':
         throw refusal(answer);
     }

@@ -1,3 +1,4 @@
+import { EMAIL_ADDRESS_MAX } from '../../domain/access/person.js';
 import type { JsonObject } from '../../domain/json.js';
 import { HITL_STATUSES } from '../../domain/hitl/transition.js';
 import { Flag, FreeObject, Integer, OneOf, Text, Timestamp } from '../../platform/http/fields/fields.js';
@@ -32,8 +33,8 @@ export class RequestListQuery extends PageQuery {
   level?: number;
 
   @Text({
-    min: 1, max: 100, optional: true, example: 'me',
-    doc: 'Only open requests that stand in the queue of this user, or in the caller\'s: `me`.',
+    min: 1, max: EMAIL_ADDRESS_MAX, optional: true, example: 'me',
+    doc: 'Only open requests that stand in the queue of this user, by id or e-mail address, or in the caller\'s: `me`.',
   })
   assignedTo?: string;
 

@@ -1,14 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import { isId } from '../../domain/ids.js';
 import { recordsNothing } from '../../platform/auth/access/call-context.js';
 import type { Caller } from '../../platform/auth/access/principal.js';
 import { StatementsOnPool } from '../../platform/database/statements/statements-on-pool.js';
 import { Replayed } from '../../platform/database/transaction/idempotency.js';
 import { Problem } from '../../platform/http/reply/problem.js';
 import type { PageRequest } from '../../platform/http/fields/pagination.js';
+import { invalid } from '../../platform/http/fields/read-members.js';
 import { reply } from '../../platform/http/reply/replies.js';
 import { type FirstOf, Waiters } from '../../platform/wake/waiters.js';
 import { type Approval, DecideRequestService } from './decisions/decide-request.service.js';
 import { EscalateRequestService, type Escalation } from './decisions/escalate-request.service.js';
+import { UsersQuery } from '../organizations/users/users.query.js';
 import type { FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { presentRequest, presentRequestSnake } from './hitl.presenter.js';
 import type { DecidableBy } from './queue/decidable-by.js';
@@ -31,12 +34,13 @@ export class HitlService {
     private readonly deciding: DecideRequestService,
     private readonly escalating: EscalateRequestService,
     private readonly deciders: EligibleDecidersQuery,
+    private readonly users: UsersQuery,
     private readonly waiters: Waiters,
     private readonly pool: StatementsOnPool,
   ) {}
 
   async list(query: RequestListQuery, page: PageRequest, caller: Caller) {
-    const assignee = assigneeOf(query, caller);
+    const assignee = await this.assigneeOf(query, caller);
     const { rows, total, nextCursor } = await this.requests.list(caller.scope, { ...query, ...assignee }, page);
     const found = assignee.assignedTo === undefined ? NOBODY_ASKED : await this.decidableBy(rows);
     return { requests: rows.map((row) => present(row, query.form, 'camel', found.get(row))), total, ...(nextCursor ? { nextCursor } : {}) };
@@ -68,6 +72,27 @@ export class HitlService {
     return { request: present(await this.find(id, caller), form, 'camel') };
   }
 
+  /** Only people have queues; root and agents have none. */
+  private async assigneeOf(
+    { assignedTo, organizationId }: RequestListQuery, { principal, scope }: Caller,
+  ): Promise<{ assignedTo?: string }> {
+    if (assignedTo === undefined) return {};
+    if (assignedTo === 'me') {
+      if (principal.kind === 'user') return { assignedTo: principal.userId };
+      throw new Problem('VALIDATION_FAILED', 'Only people have a queue. Name a user, or leave `assignedTo` out to list all requests.', {
+        errors: [{ pointer: '?assignedTo', message: 'must be the id of a user, for this caller is none' }],
+      });
+    }
+    if (principal.kind === 'agent') throw new Problem('FORBIDDEN', 'Queues are for people. Leave `assignedTo` out to list your requests.');
+    const isAddress = assignedTo.includes('@');
+    if (isId('usr', assignedTo)) return { assignedTo };
+    const [id, another] = isAddress ? await this.users.idsOfAddress(scope, assignedTo, organizationId) : [];
+    if (id !== undefined && another === undefined) return { assignedTo: id };
+    const message = another === undefined
+      ? 'must be `me`, or the id or e-mail address of a user' : 'is the address of several accounts: give the id of one';
+    throw invalid([{ pointer: '?assignedTo', message }]);
+  }
+
   private async decided(id: string, act: () => Promise<DecisionResult>, waits: AnswerWaits, form: FormQuery['form'], caller: Caller) {
     const { result, headers } = await outcomeOf(act);
     const wait = result === 'waits' ? waits.waitForOthers : waits.wait;
@@ -96,19 +121,6 @@ export class HitlService {
     if (!row) throw new Problem('NOT_FOUND', 'There is no such request.');
     return row;
   }
-}
-
-/** Only people have queues; root and agents have none. */
-function assigneeOf({ assignedTo }: RequestListQuery, { principal }: Caller): { assignedTo?: string } {
-  if (assignedTo === undefined) return {};
-  if (assignedTo === 'me') {
-    if (principal.kind === 'user') return { assignedTo: principal.userId };
-    throw new Problem('VALIDATION_FAILED', 'Only people have a queue. Name a user, or leave `assignedTo` out to list all requests.', {
-      errors: [{ pointer: '?assignedTo', message: 'must be the id of a user, for this caller is none' }],
-    });
-  }
-  if (principal.kind === 'agent') throw new Problem('FORBIDDEN', 'Queues are for people. Leave `assignedTo` out to list your requests.');
-  return { assignedTo };
 }
 
 type DecisionResult = Approval | void;

@@ -170,6 +170,17 @@ describe('an execution under a key', () => {
     expect(notified).toHaveLength(1);
   });
 
+  test('a repeated call waits for the decision as the first one does', async () => {
+    const agent = await anAgent(server).granted('email.send', { hitlMode: 'propose' }).create();
+    const client = keyed(agent.client, 'patient');
+    const first = (await client.post(EXECUTE, { capability: 'email.send' })).expect(202);
+    const again = client.post(EXECUTE, { capability: 'email.send' }, { query: { wait: 20 } });
+    (await asRoot(server).post(`/api/v1/hitl/${first.text('hitlRequestId')}/approve`)).expect(200);
+    const answered = (await again).expect(200);
+    expect(answered.body).toMatchObject({ status: 'executed', executionId: first.text('executionId') });
+    expect(answered.headers.get('idempotent-replayed')).toBe('true');
+  });
+
   test('a refusal without effect keeps no record: the key is free', async () => {
     const agent = await anAgent(server).granted('web.search').create();
     const client = keyed(agent.client, 'again');

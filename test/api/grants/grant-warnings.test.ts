@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asRoot, type Client, type Reply } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
-import { aPerson } from '../../support/builders/people.js';
+import { anOrganization, aPerson } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
 // What is accepted and may not be what was meant.
@@ -12,6 +12,7 @@ let root: Client;
 beforeAll(async () => {
   server = await startServer();
   root = asRoot(server);
+  await aPerson(server, 'admin');
 });
 
 afterAll(() => server.stop());
@@ -53,4 +54,23 @@ test('every one of them where an agent is registered, and none where all is as i
   const owner = await aPerson(server, 'member');
   const owned = { name: 'careful', ownerId: owner.id, grants: [{ capability: 'email.send', hitlMode: 'propose' }] };
   expect((await root.post('/api/v1/agents', owned)).expect(201).body).not.toHaveProperty('warnings');
+});
+
+test('that an agent may come to ask is said where a condition or a limit makes it ask', async () => {
+  const to = await anAgent(server).create();
+  const condition = { capability: 'web.search', hitlMode: 'auto', conditions: [{ when: 'true', hitlMode: 'propose' }] };
+  const limit = { capability: 'file.read', hitlMode: 'auto', limits: [{ max: 3, per: 'hour', then: 'propose' }] };
+  for (const body of [condition, limit]) expect(await warned(body, to)).toMatchObject([{ code: 'ADMINS_ONLY' }]);
+});
+
+test('that nobody can answer, or not without root, is said', async () => {
+  const organizationId = await anOrganization(server);
+  const to = await anAgent(server).inOrganization(organizationId).create();
+  expect(await warned({ capability: 'email.send', hitlMode: 'propose' }, to)).toMatchObject([{ code: 'NOBODY' }]);
+  expect(await warned({ capability: 'finance.payment', hitlMode: 'escalate' }, to)).toMatchObject([{ code: 'NOBODY' }]);
+  await aPerson(server, 'owner', { organizationId });
+  const of2 = { capability: 'web.post', hitlMode: 'propose', quorum: { approvals: 2 } };
+  expect(await warned(of2, to)).toMatchObject([{ code: 'ADMINS_ONLY' }, { code: 'ROOT_NEEDED', pointer: '/quorum/approvals' }]);
+  await aPerson(server, 'admin', { organizationId });
+  expect(await grant(of2, to).then((reply) => reply.expect(200).list('warnings'))).toMatchObject([{ code: 'ADMINS_ONLY' }]);
 });

@@ -87,7 +87,7 @@ describe('granting', () => {
       grantedBy: 'root', hitl_timeout_seconds: 1_800, hitl_timeout_action: 'reject', version: 2,
     });
     expect(second.list('changed')).toEqual(['hitlMode', 'hitl_timeout_seconds', 'expiresAt']);
-    expect(second.list('warnings')).toMatchObject([{ code: 'ADMINS_ONLY', pointer: '/capability' }]);
+    expect(second.list('warnings')).toMatchObject([{ code: 'NOBODY', pointer: '/capability' }]);
     const third = (await grant({ capability: 'email.send', conditions: null }, to)).expect(200);
     expect(third.at('grant')).not.toHaveProperty('conditions');
     expect(third.list('changed')).toEqual(['conditions']);

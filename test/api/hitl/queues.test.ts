@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../../support/http/actors.js';
+import { newId } from '../../../src/domain/ids.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { anOrganization, aPerson, aTeam, closeAccount, type BuiltPerson } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
@@ -91,7 +92,12 @@ test('everybody may ask for anybody\'s queue; nobody elsewhere has one here', as
   expect(await queue(stranger.client)).toEqual([]);
   expect(await queue(stranger.client, { assignedTo: member.id })).toEqual([]);
   expect(await queue(admin.client, { assignedTo: stranger.id })).toEqual([]);
-  expect(await queue(admin.client, { assignedTo: 'usr_nobody' })).toEqual([]);
+  expect(await queue(admin.client, { assignedTo: newId('usr') })).toEqual([]);
+  for (const assignedTo of [member.email, member.email.toUpperCase()]) expect(await queue(admin.client, { assignedTo })).toContain(id);
+  for (const nobody of ['usr_nobody', 'bob', 'nobody@example.test', stranger.email]) {
+    const refused = (await admin.client.get('/api/v1/hitl', { query: { assignedTo: nobody } })).expect(400, 'VALIDATION_FAILED');
+    expect(refused.at('errors')).toMatchObject([{ pointer: '?assignedTo', message: expect.stringMatching(/e-mail address/) }]);
+  }
 });
 
 test('me is nobody for root and for an agent', async () => {

@@ -153,8 +153,9 @@ describe('who one is', () => {
     expect((await client.get(ME)).text('tenant.tier')).toBe('personal');
   });
 
-  test('is no question of root or of agents', async () => {
-    for (const call of [asRoot(server).get(ME), asRoot(server).get(SESSIONS), asRoot(server).post(LOGOUT)]) (await call).expect(403);
+  test('is asked by everybody, and where one is signed in by people alone', async () => {
+    expect((await asRoot(server).get(ME)).expect(200).text('principal')).toBe('root');
+    for (const call of [asRoot(server).get(SESSIONS), asRoot(server).post(LOGOUT)]) (await call).expect(403);
     (await anonymous(server).get(ME)).expect(401);
     (await anonymous(server).post(LOGOUT)).expect(401);
   });

@@ -1,12 +1,13 @@
 import { RECORD_KEEPERS } from '../../../src/cli/verification/verify-log.js';
 import { logChecksOf } from '../../../src/modules/audit/verification/log-checks.js';
 import type { Verification } from '../../../src/modules/audit/verification/verification-result.js';
+import { UnderWay } from '../../../src/platform/database/transaction/plan.js';
 import { verifyDatabase } from '../../../src/modules/audit/verification/verify-database.js';
 import { aged, swept } from '../retention/retention.js';
 import { back, type TestServer } from '../servers/server.js';
 import { anyOperation, liftStop } from './honest-operations.js';
 import { honestScenario, type HonestScenario, type Surroundings } from './honest-scenario.js';
-import { generator, oneOf } from './races.js';
+import { generator, oneOf, pause } from './races.js';
 
 export interface HonestStory {
   readonly operations: number;
@@ -90,8 +91,17 @@ async function killed({ servers, away, random, coverage }: HonestScenario): Prom
   away.delete(server);
 }
 
+/** Servers look for runs that were cut short, and hold the lock of retention for that long. */
 async function retentionRun({ servers: [server], coverage }: HonestScenario, archive: string): Promise<void> {
-  for (const { entries } of await swept(server!.database, archive)) coverage[SWEPT]! += entries;
+  for (;;) {
+    try {
+      for (const { entries } of await swept(server!.database, archive)) coverage[SWEPT]! += entries;
+      return;
+    } catch (error) {
+      if (!(error instanceof UnderWay)) throw error;
+      await pause(200);
+    }
+  }
 }
 
 /** Counts the decisions of a tenant by what came of them: after retention, those that were left are met once more. */

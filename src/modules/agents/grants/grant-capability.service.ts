@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { AgentTies } from '../../../domain/hitl/duties.js';
 import { grantEffectiveMode } from '../../../domain/gate/decide.js';
 import { given } from '../../../domain/given.js';
 import { newId } from '../../../domain/ids.js';
@@ -16,7 +17,7 @@ import type { TeamRef } from '../../teams/team.store.js';
 import type { AgentEntity } from '../agent.entity.js';
 import { AgentStore } from '../agent.store.js';
 import { assertUsable, chainOf, changesOf, defaultTerms, eventOf, holderOf, planOf, termsAfter } from './grant-terms.js';
-import { type GrantContext, twinOf, warningsOf } from './grant-warnings.js';
+import { type GrantContext, mayAsk, twinOf, warningsOf } from './grant-warnings.js';
 import type { GrantSettingsDto, NewGrantDto } from './grants.dto.js';
 import { presentGrant, WITHOUT_AGENT, type WrittenGrantReply } from './grants.presenter.js';
 import { ReachableQuorum } from './reachable-quorum.js';
@@ -90,12 +91,20 @@ export class GrantCapabilityService {
   private async replyOf(
     tx: Tx, grant: GrantEntity, former: GrantEntity | null, context: Omit<GrantContext, 'twin'>,
   ): Promise<WrittenGrantReply> {
-    const warnings = warningsOf(grant, { ...context, twin: await this.twinOf(tx, grant, context) });
+    const [twin, approvers] = [await this.twinOf(tx, grant, context), await this.approversOf(tx, grant, context)];
+    const warnings = warningsOf(grant, { ...context, twin, ...(approvers === undefined ? {} : { approvers }) });
     return {
       grant: presentGrant(grant, context.effectiveMode),
       ...(former ? { changed: changesOf(former, grant) } : {}),
       ...(warnings.length > 0 ? { warnings } : {}),
     };
+  }
+
+  /** Undefined where the grant makes nobody be asked. */
+  private async approversOf(tx: Tx, grant: GrantEntity, { effectiveMode, agent }: Omit<GrantContext, 'twin'>): Promise<number | undefined> {
+    if (!mayAsk(grant, effectiveMode)) return undefined;
+    const { organizationId, quorum } = grant;
+    return this.quorums.approvers(tx, { organizationId, effectiveMode, agent: tiesOf(grant, agent), wanted: quorum?.approvals ?? 1 });
   }
 
   private async twinOf(tx: Tx, grant: GrantEntity, { agent, now }: Omit<GrantContext, 'twin'>): Promise<GrantContext['twin']> {
@@ -169,8 +178,7 @@ export class GrantCapabilityService {
   ): Promise<void> {
     const { organizationId, quorum } = grant;
     if (quorum === null || effectiveMode === 'block' || (!said && grant.hitlMode === former?.hitlMode)) return;
-    const ties = { ownerId: agent?.ownerId, registeredBy: agent?.registeredBy, teamId: (agent ?? grant).teamId };
-    await this.quorums.assert(tx, { organizationId, quorum, effectiveMode, agent: given(ties), pointer });
+    await this.quorums.assert(tx, { organizationId, quorum, effectiveMode, agent: tiesOf(grant, agent), pointer });
   }
 
   private async nothingToChange(tx: Tx, { organizationId, teamId }: AgentEntity, capability: string, now: Date): Promise<Problem> {
@@ -189,4 +197,10 @@ function ranOut({ expiresAt }: GrantEntity, pointer: string): Problem {
 
 export function isAlive({ expiresAt }: GrantEntity, now: Date): boolean {
   return expiresAt === null || expiresAt > now;
+}
+
+/** Who belongs to the agent that asks; of a team's grant the team alone. */
+function tiesOf({ teamId }: GrantEntity, agent: GrantContext['agent']): AgentTies {
+  const { ownerId, registeredBy, teamId: agentTeam } = agent ?? {};
+  return given({ ownerId: ownerId ?? undefined, registeredBy, teamId: (agent ? agentTeam : teamId) ?? undefined });
 }

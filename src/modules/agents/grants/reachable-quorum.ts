@@ -18,6 +18,9 @@ export interface GrantedQuorum {
   readonly pointer: string;
 }
 
+/** A grant that makes people be asked; `wanted`: how many have to approve. */
+export type AskingGrant = Pick<GrantedQuorum, 'organizationId' | 'effectiveMode' | 'agent'> & { readonly wanted: number };
+
 /**
  * Refuses a quorum that nobody can bring together: nothing that waits for it could ever be approved but by breaking the glass. Asked
  * when it is granted; that people leave later shows in their requests (`decidableBy`).
@@ -25,6 +28,13 @@ export interface GrantedQuorum {
 @Injectable()
 export class ReachableQuorum {
   constructor(private readonly people: PossibleApprovers) {}
+
+  /** How many people could answer what such an agent asks: all accounts of one person are one. At most as many as are `wanted`. */
+  async approvers(tx: Tx, { organizationId, effectiveMode, agent, wanted }: AskingGrant): Promise<number> {
+    const level = effectiveMode === 'escalate' ? HIGHEST_LEVEL : 0;
+    const { approvers, selves } = await this.people.approversOf(tx, { organizationId, agent, level, teams: [] });
+    return tally({ approvals: wanted }, approvers, selves).approvals;
+  }
 
   /** @throws Problem TARGET_NOT_ELIGIBLE */
   async assert(tx: Tx, { organizationId, quorum, effectiveMode, agent, pointer }: GrantedQuorum): Promise<void> {

@@ -58,9 +58,17 @@ export class AdmissionService {
       ...(context?.traceparent ? { traceparent: context.traceparent } : {}),
     });
     if (context && leavesAnEntry(answer)) context.recorded++;
+    if (answer.kind === 'dry_run' && LACKS_IN_TOKEN.has(answer.decision)) return this.withNearestName(answer, call, agent.organizationId);
     if (answer.kind !== 'refused' || !LACKS_IN_TOKEN.has(answer.code)) return answer;
     this.logAttempt(call, agent.agentId, answer.code);
     return { ...answer, detail: (await this.whyUnknown(agent.organizationId, call.capability)) ?? answer.detail };
+  }
+
+  private async withNearestName(
+    answer: Extract<AdmissionAnswer, { kind: 'dry_run' }>, { capability }: ExecuteCall, organizationId: string,
+  ): Promise<AdmissionAnswer> {
+    const detail = await this.whyUnknown(organizationId, capability);
+    return detail === undefined ? answer : { ...answer, reasons: answer.reasons.map((reason) => ({ ...reason, detail })) };
   }
 
   /** A misspelt name lacks its grant, too, and to be told so would lead astray. Said in the answer alone: entries keep what was decided. */

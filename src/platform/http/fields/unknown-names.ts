@@ -11,6 +11,8 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = new Map(Object.entri
   user: ['userId', 'assignedTo'], team: ['teamId'], owner: ['ownerId'], org: ['organizationId'], orgid: ['organizationId'],
   risk: ['riskLevel', 'riskScore'], policy: ['hitlMode'], ttl: ['expiresAt'], validuntil: ['expiresAt'], expiry: ['expiresAt'],
   preview: ['dryRun'], simulate: ['dryRun'], force: ['breakGlass'], override: ['breakGlass'], hash: ['expectedDigest'],
+  actiondigest: ['expectedDigest'], digest: ['expectedDigest'], payload: ['editedInput'], agent: ['agentId', 'id'], agentid: ['id'],
+  organisation: ['organizationId'], capabilities: ['grants'], timeoutms: ['timeoutSeconds'], timeout: ['timeoutSeconds'],
   message: ['note', 'reason'], text: ['note', 'reason'], why: ['note', 'reason'], justification: ['note', 'reason'],
   expr: ['when'], expression: ['when'], if: ['when'], cel: ['when'], count: ['limit', 'max'], pagesize: ['limit'], perpage: ['limit'],
   size: ['limit'], skip: ['offset'], page: ['cursor', 'offset'], since: ['from'], after: ['from', 'cursor'], start: ['from'],

@@ -28,7 +28,7 @@ const STEPS: readonly [title: string, command: string, remark: string][] = [
   -H "Authorization: Bearer $COUNTERSIGN_KEY" \\
   -H 'Content-Type: application/json' \\
   -d '{"note": "checked the address"}'`,
-    'The very input that was shown runs now, once.',
+    'An approval is for the very input that was shown, once. `runs: caller`: the agent acts now; with a connector this service does.',
   ],
   [
     'Read the record',

@@ -10,7 +10,7 @@ export const HEADER_PARAMETERS = {
     description:
       'Makes it safe to repeat the call: for 24 hours the same key with the same body is answered as the first time, with ' +
       '`Idempotent-Replayed: true`, and nothing happens twice; an execution or a request is shown as it stands by then. With another ' +
-      'body it is 409. Secrets are shown once: the repeated answer has null there.',
+      'body it is 422. Secrets are shown once: the repeated answer has null there.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$', example: '8e03978e-40d5-43dd-bc93-6894a57f9324' },
   },
   Prefer: {
