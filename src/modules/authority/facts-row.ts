@@ -57,7 +57,8 @@ const factsStatement = (name: string, more = { column: '', parameter: '', name: 
   name,
   text: `
     with clock as materialized (select clock_timestamp() as now)
-    select (select now from clock) as now, h.revision, h.seq as position, h.open_requests, h.open_tasks, o.revision as organization_revision,
+    select (select now from clock) as now, h.revision, h.seq as position, h.open_requests, h.open_tasks,
+      o.revision as organization_revision,
       c.seq as organization_position,
       (select seq from audit_heads where organization_id = 'org_platform' and chain = 'sys_platform') as platform_position,
       (select root_key_hash from instance) as root_key_hash,

@@ -54,7 +54,8 @@ export class FactsQuery {
     if (!task) return facts!;
     const delegators = others.map((one, i) => ({ agentId: chain[i]!, facts: one }));
     const taken: TaskFacts = {
-      id: task.id, ancestors: [], initiator: null, delegators, ...(stands ? {} : { refused: 'The task, or one that it is part of, is over.' }),
+      id: task.id, ancestors: [], initiator: null, delegators,
+      ...(stands ? {} : { refused: 'The task, or one that it is part of, is over.' }),
     };
     return withTask(facts!, taken);
   }

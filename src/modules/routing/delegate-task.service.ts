@@ -90,7 +90,8 @@ export class DelegateTaskService {
       }
     }
     if (facts.openTasks >= this.config.hitlMaxPendingPerAgent) {
-      throw new Problem('TOO_MANY_PENDING', `Agent ${toAgentId} has ${facts.openTasks} open tasks already.`, { headers: { 'Retry-After': '60' } });
+      const detail = `Agent ${toAgentId} has ${facts.openTasks} open tasks already.`;
+      throw new Problem('TOO_MANY_PENDING', detail, { headers: { 'Retry-After': '60' } });
     }
     return facts.now;
   }

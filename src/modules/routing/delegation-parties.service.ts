@@ -42,7 +42,10 @@ export class DelegationParties {
       const initiator = caller.principal.kind === 'user' ? caller.actorId : null;
       return { organizationId, toAgentId, chain: [], parent: undefined, initiator, own: undefined };
     }
-    const own = { organizationId, agentId: from.id, capability, inputText, ...(parentId === undefined ? {} : { taskId: parentId, isPart: true as const }) };
+    const own: CallOfAgent = {
+      organizationId, agentId: from.id, capability, inputText,
+      ...(parentId === undefined ? {} : { taskId: parentId, isPart: true }),
+    };
     const [found] = await this.tasks.read([own]);
     const parent = parentOf(found, own);
     return { organizationId, toAgentId, chain: parent?.chain ?? [from.id], parent, initiator: parent?.initiator ?? null, own };

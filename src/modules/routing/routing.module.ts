@@ -16,6 +16,7 @@ import { SuccessRates } from './success-rates.query.js';
 @Module({
   imports: [AgentsModule, AuthorityModule, OrganizationsModule, TasksModule],
   controllers: [RoutingController],
-  providers: [DelegateTaskService, DelegationParties, ResolveAgentService, CandidatesQuery, SuccessRates, RoutingDecisionStore, RoutingPersonalData],
+  providers: [DelegateTaskService, DelegationParties, ResolveAgentService, CandidatesQuery, SuccessRates, RoutingDecisionStore,
+    RoutingPersonalData],
 })
 export class RoutingModule {}

@@ -46,8 +46,6 @@ export const TASK_COLUMNS = `t.organization_id as "organizationId", t.id, t.pare
   t.decision_id as "decisionId", t.status, t.execution_id as "executionId", e.status as "executionStatus",
   has_ended_task_v1(t.organization_id, t.ancestors) as "isWithinEnded", t.reason, t.created_at as "createdAt", t.ended_at as "endedAt"`;
 
-export const TASK_TABLES = 'tasks t left join executions e on e.organization_id = t.organization_id and e.id = t.execution_id';
-
 @Injectable()
 export class TaskStore {
   constructor(private readonly statements: Statements) {}
@@ -67,7 +65,8 @@ export class TaskStore {
   /** Under the head of its agent. @throws Problem NOT_FOUND */
   async read(tx: Tx, { organizationId, id }: Pick<TaskRef, 'organizationId' | 'id'>): Promise<TaskRow> {
     const [row] = await tx.query<TaskRow & Record<string, unknown>>(
-      `select ${TASK_COLUMNS} from ${TASK_TABLES} where t.organization_id = $1 and t.id = $2`, [organizationId, id],
+      `select ${TASK_COLUMNS} from tasks t left join executions e on e.organization_id = t.organization_id and e.id = t.execution_id
+       where t.organization_id = $1 and t.id = $2`, [organizationId, id],
     );
     if (!row) throw new Problem('NOT_FOUND', 'There is no such task.');
     return row;

@@ -5,7 +5,7 @@ import type { Scope } from '../../platform/auth/access/scope.js';
 import { pageOf } from '../../platform/database/statements/paged.js';
 import type { Page, PageRequest } from '../../platform/http/fields/pagination.js';
 import { ownTasks } from './own-tasks.js';
-import { TASK_COLUMNS, TASK_TABLES, type TaskRow } from './task.store.js';
+import { TASK_COLUMNS, type TaskRow } from './task.store.js';
 
 export interface TaskFilter {
   organizationId?: string;
@@ -27,7 +27,7 @@ export class TasksQuery {
   async find(scope: Scope, id: string): Promise<TaskRow | undefined> {
     const within = ownTasks(scope, 2);
     const [row] = await this.dataSource.query<TaskRow[]>(
-      `select ${TASK_COLUMNS} from ${TASK_TABLES}
+      `select ${TASK_COLUMNS} from tasks t left join executions e on e.organization_id = t.organization_id and e.id = t.execution_id
        where t.id = $1 and t.organization_id in (select id from organizations) and ${within.sql}`,
       [id, ...within.parameters],
     );
@@ -42,6 +42,9 @@ export class TasksQuery {
       and ($5::text is null or ${STATUS} = $5) and ${within.sql}`;
     const { organizationId, agentId, fromAgentId, parentId, status } = filter;
     const parameters = [...[organizationId, agentId, fromAgentId, parentId, status].map((value) => value ?? null), ...within.parameters];
-    return pageOf(this.dataSource, { columns: TASK_COLUMNS, from: TASK_TABLES, where, parameters, id: 't.id' }, page);
+    return pageOf(this.dataSource, {
+      columns: TASK_COLUMNS, where, parameters, id: 't.id',
+      from: 'tasks t left join executions e on e.organization_id = t.organization_id and e.id = t.execution_id',
+    }, page);
   }
 }

@@ -50,7 +50,8 @@ export const proof: Proof = {
   run: async ({ count, seed, progress }) => {
     const coverage: Record<string, number> = {};
     for (const one of ['refused', 'blocked', 'asked', 'executed']) coverage[`a task's call ${one}`] = 0;
-    for (const one of ['given', 'refused', 'in a circle or too deep', 'equal calls', 'foreign tasks', 'over', 'cancelled']) coverage[one] = 0;
+    const kinds = ['given', 'refused', 'in a circle or too deep', 'equal calls', 'foreign tasks', 'over', 'cancelled'];
+    for (const one of kinds) coverage[one] = 0;
     for (let depth = 1; depth <= DEEPEST; depth++) coverage[`${depth} deep`] = 0;
     coverage['stricter by another agent'] = 0;
     const server = await startServer();
@@ -66,7 +67,9 @@ export const proof: Proof = {
         }
       });
       const verdict = (await asRoot(server).get('/api/v1/audit/verify')).expect(200);
-      if (verdict.at('valid') !== true) counterexample ??= `the log does not verify: ${JSON.stringify(verdict.at('breaks')).slice(0, 2_000)}`;
+      if (verdict.at('valid') !== true) {
+        counterexample ??= `the log does not verify: ${JSON.stringify(verdict.at('breaks')).slice(0, 2_000)}`;
+      }
       return { checked, ...(counterexample === undefined ? {} : { counterexample }), coverage };
     } finally {
       await server.stop();
@@ -84,7 +87,9 @@ class Graph {
 
   static async grown(server: TestServer, random: () => number, coverage: Record<string, number>): Promise<Graph> {
     const agents: OracleAgent[] = [];
-    while (agents.length < AGENTS) agents.push({ id: (await made(() => anAgent(server).create())).id, active: true, grants: new Map() });
+    while (agents.length < AGENTS) {
+      agents.push({ id: (await made(() => anAgent(server).create())).id, active: true, grants: new Map() });
+    }
     const graph = new Graph(asRoot(server), agents, random, coverage);
     for (const agent of agents) for (const capability of CAPABILITIES) await graph.grant(agent, capability, 'auto');
     return graph;
@@ -112,13 +117,17 @@ class Graph {
       const id = (await done(() => this.root.get('/api/v1/capabilities/grants', { query }))).expect(200).text('grants.0.id');
       (await done(() => this.root.delete(`/api/v1/capabilities/grant/${id}`))).expect(204);
       agent.grants.delete(capability);
-    } else await this.grant(agent, CAPABILITIES.find((one) => !agent.grants.has(one)) ?? capability, dice < 0.75 ? 'auto' : oneOf(MODES, this.random));
+    } else {
+      const missing = CAPABILITIES.find((one) => !agent.grants.has(one));
+      await this.grant(agent, missing ?? capability, dice < 0.75 ? 'auto' : oneOf(MODES, this.random));
+    }
   }
 
   private async grant(agent: OracleAgent, capability: string, hitlMode: Mode): Promise<void> {
     const blocksFrom = Math.floor(this.random() * 8) + 2;
     const conditions = [{ when: `input.n >= ${blocksFrom}`, hitlMode: 'block' }];
-    const granted = await done(() => this.root.post('/api/v1/capabilities/grant', { agentId: agent.id, capability, hitlMode, conditions }));
+    const body = { agentId: agent.id, capability, hitlMode, conditions };
+    const granted = await done(() => this.root.post('/api/v1/capabilities/grant', body));
     if (granted.status !== 200) granted.expect(201);
     agent.grants.set(capability, { mode: hitlMode, blocksFrom });
   }
@@ -135,14 +144,17 @@ class Graph {
     const others = this.agents.filter((agent) => !chain.includes(agent));
     const to = oneOf(this.random() < 0.9 ? others : this.agents, this.random);
     const task = { capability, input: { n }, ...(named ? { parentId: named.id } : {}) };
-    const reply = await done(() => this.root.post('/api/v1/routing/delegate', { task, toAgentId: to.id, ...(from ? { fromAgentId: from.id } : {}) }));
+    const body = { task, toAgentId: to.id, ...(from ? { fromAgentId: from.id } : {}) };
+    const reply = await done(() => this.root.post('/api/v1/routing/delegate', body));
     const outcome = outcomeOf([...chain, to], capability, n);
     const wanted = named && !isOpen(named) ? 403
       : chain.length >= DEEPEST || chain.includes(to) ? 409
       : outcome === 'refused' || outcome === 'blocked' ? 403 : 201;
     if (reply.status !== wanted) return `delegating ${said(chain, to, capability, n)} was answered ${reply.status}, not ${wanted}`;
     this.coverage[wanted === 201 ? 'given' : wanted === 409 ? 'in a circle or too deep' : 'refused']! += 1;
-    if (wanted === 201) this.tasks.push({ id: reply.text('task.id'), chain: [...chain, to], parent, capability, n, state: 'assigned' });
+    if (wanted === 201) {
+      this.tasks.push({ id: reply.text('task.id'), chain: [...chain, to], parent, capability, n, state: 'assigned' });
+    }
     // Those that are over are of interest for a while.
     if (this.tasks.length > 60) this.tasks = this.tasks.filter((one, i) => i > 20 || isOpen(one));
     return undefined;

@@ -150,7 +150,8 @@ export class ReplayChain {
     if (executionId !== undefined) this.waiting.set(executionId, id);
     // An adapter that asks for an approval gets a person also where the gate would let it run.
     const fits = (one: GateDecision) =>
-      isFlaggedAs(one, terms) && (one.kind === 'ask' ? isAsked(one.mode, mode, terms) : one.kind === 'run' && (isDelegated || mode === 'propose'));
+      isFlaggedAs(one, terms)
+      && (one.kind === 'ask' ? isAsked(one.mode, mode, terms) : one.kind === 'run' && (isDelegated || mode === 'propose'));
     return this.decision(call, terms, fits, stored.actorId === stored.chain);
   }
 

@@ -50,7 +50,8 @@ class BatchRows {
   private add({ item: { claim, organizationId }, facts, plan }: PlannedItem, item: number): void {
     const { executionId } = plan;
     const delegators = facts.task?.delegators ?? [];
-    const limited = [facts, ...delegators.map((one) => one.facts)].flatMap(({ grant, usage }) => (grant && usage ? [{ grant, usage }] : []));
+    const limited = [facts, ...delegators.map((one) => one.facts)]
+      .flatMap(({ grant, usage }) => (grant && usage ? [{ grant, usage }] : []));
     // A grant that several agents of a chain share was read once for each.
     for (const { grant, usage } of new Map(limited.map((one) => [one.grant.id, one])).values()) {
       this.usage.push({ item, organizationId, grantId: grant.id, revision: usage.revision });

@@ -70,7 +70,8 @@ const groupsWithin = (scope: string) => `
   select ${keyOf('$2', '$3')}::text as key, q.organization_id as "organizationId", q.escalation_level as "escalationLevel",
     q.escalated_to as "escalatedTo", min(q.created_at) as "createdAt", q.created_by as "createdBy", q.initiators,
     q.vouched_by as "vouchedBy", q.agent_owner_id as "agentOwnerId", q.agent_registered_by as "agentRegisteredBy", q.team_id as "teamId",
-    q.separation_of_duties as "separationOfDuties", q.task_owner_id as "taskOwnerId", a.owner_id as "ownerNow", a.registered_by as "registrantNow", a.team_id as "teamNow"
+    q.separation_of_duties as "separationOfDuties", q.task_owner_id as "taskOwnerId",
+    a.owner_id as "ownerNow", a.registered_by as "registrantNow", a.team_id as "teamNow"
   from hitl_requests q join agents a on a.organization_id = q.organization_id and a.id = q.agent_id
   where q.organization_id = any ($1) and ${OPEN} and ${scope}
   group by ${TIES}, ${ageOf('$2')}, a.owner_id, a.registered_by, a.team_id`;

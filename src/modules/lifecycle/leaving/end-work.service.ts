@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Tx } from '../../platform/database/transaction/tx.js';
-import { CancelWorkService } from '../hitl/requests/cancel-work.service.js';
-import { EndTasksService } from '../tasks/end-tasks.service.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { CancelWorkService } from '../../hitl/requests/cancel-work.service.js';
+import { EndTasksService } from '../../tasks/end-tasks.service.js';
 
 /** Ends what an agent that leaves has open: requests, what was approved and has not begun, and tasks. */
 @Injectable()

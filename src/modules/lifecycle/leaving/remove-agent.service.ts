@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { agentChain } from '../../domain/audit/entry/chain.js';
-import type { Caller } from '../../platform/auth/access/principal.js';
-import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
-import type { Reply } from '../../platform/http/reply/replies.js';
-import { AgentStore } from '../agents/agent.store.js';
-import { GrantCapabilityService } from '../agents/grants/grant-capability.service.js';
-import { raisedEpoch } from '../agents/tokens/issue-token.service.js';
+import { agentChain } from '../../../domain/audit/entry/chain.js';
+import type { Caller } from '../../../platform/auth/access/principal.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import type { Reply } from '../../../platform/http/reply/replies.js';
+import { AgentStore } from '../../agents/agent.store.js';
+import { GrantCapabilityService } from '../../agents/grants/grant-capability.service.js';
+import { raisedEpoch } from '../../agents/tokens/issue-token.service.js';
 import { EndWorkService } from './end-work.service.js';
 
 /**

@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { agentChain } from '../../domain/audit/entry/chain.js';
-import type { Caller } from '../../platform/auth/access/principal.js';
-import type { Tx } from '../../platform/database/transaction/tx.js';
-import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
-import { Problem } from '../../platform/http/reply/problem.js';
-import type { Reply } from '../../platform/http/reply/replies.js';
-import { type AgentRef, AgentStore } from '../agents/agent.store.js';
-import { type AgentEnvelope, presentAgent } from '../agents/agents.presenter.js';
-import { GrantCapabilityService } from '../agents/grants/grant-capability.service.js';
-import { raisedEpoch } from '../agents/tokens/issue-token.service.js';
-import { OrganizationsQuery } from '../organizations/organizations.query.js';
+import { agentChain } from '../../../domain/audit/entry/chain.js';
+import type { Caller } from '../../../platform/auth/access/principal.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import type { Reply } from '../../../platform/http/reply/replies.js';
+import { type AgentRef, AgentStore } from '../../agents/agent.store.js';
+import { type AgentEnvelope, presentAgent } from '../../agents/agents.presenter.js';
+import { GrantCapabilityService } from '../../agents/grants/grant-capability.service.js';
+import { raisedEpoch } from '../../agents/tokens/issue-token.service.js';
+import { OrganizationsQuery } from '../../organizations/organizations.query.js';
 import { EndWorkService } from './end-work.service.js';
-import type { TransferDto } from './lifecycle.dto.js';
+import type { TransferDto } from '../lifecycle.dto.js';
 import { TransferBlockersQuery } from './transfer-blockers.query.js';
 
 /**
