@@ -74,7 +74,7 @@ export const ACCESS = {
   'hitl.stats': { doc: 'read approval statistics', who: everyone },
   'routing.resolve': { doc: 'find the agent for a task (agents: for what they hold)', who: { ...assigners, agent: 'own' } },
   'routing.read': { doc: 'read the routing log', who: everyone },
-  'routing.delegate': { doc: 'give a task to an agent (agents: what they may do themselves)', who: { ...assigners, agent: 'own' } },
+  'routing.delegate': { doc: 'give a task to an agent (agents: what they may do themselves)', who: { ...assigners, agent: 'all' } },
   'tasks.read': { doc: 'read tasks', who: { ...assigners, agent: 'own' } },
   'tasks.cancel': { doc: 'cancel a task that nobody has begun', who: { ...assigners, agent: 'own' } },
   'organizations.read': { doc: 'read organizations', who: everyone },
