@@ -17,6 +17,7 @@ import { DueRequestsQuery } from './expiry/due-requests.query.js';
 import { EditRequestService } from './decisions/edit-request.service.js';
 import { EligibleDecidersQuery } from './queue/eligible-deciders.query.js';
 import { QueueQuery } from './queue/queue.query.js';
+import { QueueReader } from './queue/queue-reader.js';
 import { EndedRequestsStore } from './requests/ended-requests.store.js';
 import { EscalateRequestService } from './decisions/escalate-request.service.js';
 import { ExpireNowService } from './expiry/expire-now.service.js';
@@ -53,7 +54,7 @@ import { VoteStore } from './decisions/vote.store.js';
     ApplyTransitionService, CancelErasedService, CancelWorkService, CountVotesService, DecideBatchService, DecideRequestService,
     DecisionEligibilityService, DueRequestsQuery, EditRequestService, EligibleDecidersQuery, EndedRequestsStore, EscalateRequestService,
     ExpireNowService, ExpirySchedule, HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlPersonalData, HitlRequestStore,
-    HitlRequestsQuery, HitlService, HitlStatsQuery, PausedDeadlineStore, QueueQuery, ReceiptExecutionService, RemindService,
+    HitlRequestsQuery, HitlService, HitlStatsQuery, PausedDeadlineStore, QueueQuery, QueueReader, ReceiptExecutionService, RemindService,
     RequestExpiryService, RequestWork, TimeOutService, VoteStore,
   ],
   exports: [

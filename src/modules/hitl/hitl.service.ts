@@ -1,21 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { isId } from '../../domain/ids.js';
 import { recordsNothing } from '../../platform/auth/access/call-context.js';
 import type { Caller } from '../../platform/auth/access/principal.js';
-import { StatementsOnPool } from '../../platform/database/statements/statements-on-pool.js';
 import { Replayed } from '../../platform/database/transaction/idempotency.js';
 import { Problem } from '../../platform/http/reply/problem.js';
 import type { PageRequest } from '../../platform/http/fields/pagination.js';
-import { invalid } from '../../platform/http/fields/read-members.js';
 import { reply } from '../../platform/http/reply/replies.js';
 import { type FirstOf, Waiters } from '../../platform/wake/waiters.js';
 import { type Approval, DecideRequestService } from './decisions/decide-request.service.js';
 import { EscalateRequestService, type Escalation } from './decisions/escalate-request.service.js';
-import { UsersQuery } from '../organizations/users/users.query.js';
 import type { FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { presentRequest, presentRequestSnake } from './hitl.presenter.js';
 import type { DecidableBy } from './queue/decidable-by.js';
-import { EligibleDecidersQuery } from './queue/eligible-deciders.query.js';
+import { QueueReader } from './queue/queue-reader.js';
 import { HitlRequestsQuery, type RequestRow } from './requests/hitl-requests.query.js';
 import type { Decision } from './decisions/decision.js';
 import { notExecutable, type RefusedApproval } from './requests/refusals.js';
@@ -33,16 +29,14 @@ export class HitlService {
     private readonly requests: HitlRequestsQuery,
     private readonly deciding: DecideRequestService,
     private readonly escalating: EscalateRequestService,
-    private readonly deciders: EligibleDecidersQuery,
-    private readonly users: UsersQuery,
+    private readonly queues: QueueReader,
     private readonly waiters: Waiters,
-    private readonly pool: StatementsOnPool,
   ) {}
 
   async list(query: RequestListQuery, page: PageRequest, caller: Caller) {
-    const assignee = await this.assigneeOf(query, caller);
+    const assignee = await this.queues.assigneeOf(query, caller);
     const { rows, total, nextCursor } = await this.requests.list(caller.scope, { ...query, ...assignee }, page);
-    const found = assignee.assignedTo === undefined ? NOBODY_ASKED : await this.decidableBy(rows);
+    const found = assignee.assignedTo === undefined ? NOBODY_ASKED : await this.queues.decidableBy(rows);
     return { requests: rows.map((row) => present(row, query.form, 'camel', found.get(row))), total, ...(nextCursor ? { nextCursor } : {}) };
   }
 
@@ -72,27 +66,6 @@ export class HitlService {
     return { request: present(await this.find(id, caller), form, 'camel') };
   }
 
-  /** Only people have queues; root and agents have none. */
-  private async assigneeOf(
-    { assignedTo, organizationId }: RequestListQuery, { principal, scope }: Caller,
-  ): Promise<{ assignedTo?: string }> {
-    if (assignedTo === undefined) return {};
-    if (assignedTo === 'me') {
-      if (principal.kind === 'user') return { assignedTo: principal.userId };
-      throw new Problem('VALIDATION_FAILED', 'Only people have a queue. Name a user, or leave `assignedTo` out to list all requests.', {
-        errors: [{ pointer: '?assignedTo', message: 'must be the id of a user, for this caller is none' }],
-      });
-    }
-    if (principal.kind === 'agent') throw new Problem('FORBIDDEN', 'Queues are for people. Leave `assignedTo` out to list your requests.');
-    const isAddress = assignedTo.includes('@');
-    if (isId('usr', assignedTo)) return { assignedTo };
-    const [id, another] = isAddress ? await this.users.idsOfAddress(scope, assignedTo, organizationId) : [];
-    if (id !== undefined && another === undefined) return { assignedTo: id };
-    const message = another === undefined
-      ? 'must be `me`, or the id or e-mail address of a user' : 'is the address of several accounts: give the id of one';
-    throw invalid([{ pointer: '?assignedTo', message }]);
-  }
-
   private async decided(id: string, act: () => Promise<DecisionResult>, waits: AnswerWaits, form: FormQuery['form'], caller: Caller) {
     const { result, headers } = await outcomeOf(act);
     const wait = result === 'waits' ? waits.waitForOthers : waits.wait;
@@ -102,14 +75,7 @@ export class HitlService {
   }
 
   private async withDeciders(row: RequestRow, form: FormQuery['form']) {
-    return present(row, form, 'snake', (await this.decidableBy([row])).get(row));
-  }
-
-  /** Of the open ones among them. Left out where it cannot be read: what is answered besides must not fail for it. */
-  private async decidableBy(rows: readonly RequestRow[]): Promise<ReadonlyMap<RequestRow, DecidableBy>> {
-    const open = rows.filter(isOpen);
-    const found = await this.deciders.decidableBy(this.pool.run, open).catch(() => []);
-    return new Map(found.map((each, i) => [open[i]!, each]));
+    return present(row, form, 'snake', (await this.queues.decidableBy([row])).get(row));
   }
 
   private awaited(id: string, wait: number, caller: Caller, first: FirstOf = 'a look'): Promise<RequestRow> {

@@ -3,7 +3,7 @@ import { as, asRoot, type Client } from '../http/actors.js';
 import { anAgent } from '../builders/agents.js';
 import type { Receiver } from '../http/receiver.js';
 import type { TestServer } from '../servers/server.js';
-import { oneOf } from './races.js';
+import { done, oneOf } from './races.js';
 
 /** What a grant may say: of every kind some. */
 export const TERMS: readonly (Readonly<Record<string, unknown>> & { readonly hitlMode: string })[] = [
@@ -60,16 +60,17 @@ export const INTERNAL_KEY = 'q3Vt8LmYx2Kd7Wp5Rz1Nc6Hs4Jf9BgTe';
 
 export async function honestScenario({ servers, away, receiver, coverage }: Surroundings, random: () => number): Promise<HonestScenario> {
   const [server] = servers as [TestServer];
-  const tenant = (await asRoot(server).post('/internal/v1/tenants', { name: 'Acme', tier: 'enterprise' })).expect(201);
+  const tenant = (await done(() => asRoot(server).post('/internal/v1/tenants', { name: 'Acme', tier: 'enterprise' }))).expect(201);
   const first = tenant.text('tenant.firstOrganizationId');
   const owner = await aPerson(server, 'owner', first);
-  const second = (await as(server, owner.token).post('/api/v1/organizations', { name: 'Second' })).expect(201).text('organization.id');
+  const made = await done(() => as(server, owner.token).post('/api/v1/organizations', { name: 'Second' }));
+  const second = made.expect(201).text('organization.id');
   const roles = ['owner', 'admin', 'admin', 'member', 'member', 'viewer'];
   const people = [owner, ...(await Promise.all(roles.map((role) => aPerson(server, role, second))))];
   const admin = as(server, people[2]!.token);
-  const teamId = (await admin.post('/api/v1/teams', { name: 'mail' })).expect(201).text('team.id');
+  const teamId = (await done(() => admin.post('/api/v1/teams', { name: 'mail' }))).expect(201).text('team.id');
   for (const [{ id }, role] of [[people[4]!, 'lead'], [people[5]!, 'member']] as const) {
-    (await admin.post(`/api/v1/teams/${teamId}/members`, { userId: id, role })).expect(201);
+    (await done(() => admin.post(`/api/v1/teams/${teamId}/members`, { userId: id, role }))).expect(201);
   }
   (await admin.post('/api/v1/capabilities', {
     name: 'crm.push', description: 'pushes', defaultHitlMode: 'auto',
@@ -100,9 +101,10 @@ export async function anHonestAgent(scenario: HonestScenario, ties: Ties): Promi
 /** Whom the log knows, with a personal key. */
 export async function aPerson(server: TestServer, role: string, organizationId: string): Promise<{ id: string; token: string }> {
   const root = asRoot(server);
-  const made = await root.post('/api/v1/users', { email: `${role}-${randomBytes(6).toString('hex')}@example.test`, role, organizationId });
+  const email = `${role}-${randomBytes(6).toString('hex')}@example.test`;
+  const made = await done(() => root.post('/api/v1/users', { email, role, organizationId }));
   const id = made.expect(201).text('user.id');
-  const key = (await root.post(`/api/v1/users/${id}/keys`, { name: 'honest' })).expect(201);
+  const key = (await done(() => root.post(`/api/v1/users/${id}/keys`, { name: 'honest' }))).expect(201);
   return { id, token: JSON.stringify(key.body).match(/svc_user_[0-9a-f]+/)![0] };
 }
 
