@@ -12,6 +12,7 @@ import { integrateStudy } from './studies/integrate-study.js';
 import { chooseLoadGenerator } from './load/load.js';
 import { measure, type Measured, pairsOf } from './measure.js';
 import { millionStudy } from './studies/million-study.js';
+import { notifyStudy } from './studies/notify-study.js';
 import { type Options, parseOptions, USAGE } from './options.js';
 import { pendingStudy } from './studies/pending-study.js';
 import { Progress } from './progress.js';
@@ -23,7 +24,7 @@ import { verifyStudy } from './studies/verify-study.js';
 
 /** The sweep is behind what counts requests: it ends them. */
 const STUDIES: readonly Study[] = [
-  pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy, integrateStudy, verifyStudy,
+  pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy, notifyStudy, integrateStudy, verifyStudy,
 ];
 
 /** What then fails fails for want of the servers, which is no news. */

@@ -27,6 +27,9 @@ async function check({ binaries, dataDir, stop }) {
   const server = await startServer({ env: { ...STORY_ENVIRONMENT, AUDIT_ARCHIVE: archive, AUDIT_CHECKPOINT_SECONDS: '1' } });
   const { superuserUrl: database } = server.database;
   await query(database, ...(await uncompressed(database)));
+  const { asRoot } = await import('../dist/proofs/test/support/http/actors.js');
+  const secret = { value: 'canary-of-a-connectors-secret', origins: ['https://api.example.com'] };
+  (await asRoot(server).put('/api/v1/secrets/canary', secret)).expect(201);
   const userId = await theyWereHere(server, async () => {
     await aged(server.database);
     await swept(server.database, archive);
@@ -44,6 +47,9 @@ async function check({ binaries, dataDir, stop }) {
   await query(database, 'analyze', 'vacuum full', 'checkpoint');
   await stop();
   const left = report('after', texts, dump, dataDir, archive);
+  // A column of bytes stands in a dump as hexadecimal digits.
+  const shown = ['utf8', 'hex', 'base64'].map((form) => Buffer.from(secret.value).toString(form));
+  const isSealed = Object.values(report('a secret of a connector', shown, dump, dataDir, archive)).every((found) => found === 0);
   const inLog = Object.keys(NAMES).length;
   const inTables = inLog + Object.keys(SIGN_IN).length;
   if (known.inDump < inTables || known.inFiles < inTables || known.inArchive < inLog) {
@@ -52,7 +58,7 @@ async function check({ binaries, dataDir, stop }) {
   }
   const isGone = Object.values(left).every((found) => found === 0);
   process.stdout.write(isGone ? 'nothing of them is left\n' : 'something of them is left\n');
-  return isGone && valid;
+  return isGone && valid && isSealed;
 }
 
 /** Says where the texts are. What a table holds stands in a dump as lines below its COPY; those are named, not shown. */

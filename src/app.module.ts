@@ -9,6 +9,7 @@ import { ExecutionsModule } from './modules/executions/executions.module.js';
 import { GateModule } from './modules/gate/gate.module.js';
 import { HitlModule } from './modules/hitl/hitl.module.js';
 import { LifecycleModule } from './modules/lifecycle/lifecycle.module.js';
+import { NotificationsModule } from './modules/notifications/notifications.module.js';
 import { OrganizationsModule } from './modules/organizations/organizations.module.js';
 import { PrivacyModule } from './modules/privacy/privacy.module.js';
 import { RoutingModule } from './modules/routing/routing.module.js';
@@ -27,7 +28,7 @@ export class AppModule {
         PlatformModule.forRoot(config, logger),
         // The gate's routes come first: Express looks through them in this order, and most calls are the gate's.
         GateModule, OrganizationsModule, TeamsModule, CapabilitiesModule, AgentsModule, ExecutionsModule, HitlModule, LifecycleModule,
-        AuditModule, PrivacyModule, AuditRoutesModule, SignInModule, CommercialModule, RoutingModule, TasksModule,
+        AuditModule, PrivacyModule, AuditRoutesModule, SignInModule, CommercialModule, NotificationsModule, RoutingModule, TasksModule,
       ],
     };
   }

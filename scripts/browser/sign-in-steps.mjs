@@ -1,4 +1,4 @@
-// Shared by the checks of signing in: calls past the pages, and the check of a page's requests and errors.
+// Shared by the checks of our pages: calls past them, pictures, and the check of a page's requests and errors.
 
 /** A call by the root key, past the pages. */
 export async function asRoot({ url, key }, method, path, body) {

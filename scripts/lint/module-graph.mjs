@@ -13,14 +13,14 @@ export const MODULE_GRAPH = {
   authority: ['organizations', 'sign-in', 'teams', 'capabilities', 'agents', 'executions', 'tasks'],
   hitl: ['authority', 'executions', 'agents', 'teams'],
   gate: ['hitl', 'authority', 'executions'],
-  lifecycle: ['hitl', 'tasks', 'agents', 'organizations', 'sign-in'],
+  lifecycle: ['hitl', 'tasks', 'agents', 'organizations', 'sign-in', 'notifications'],
   audit: ['organizations'],
   privacy: ['audit', 'organizations'],
   node: ['gate'],
   routing: ['gate', 'tasks'],
   llm: ['gate'],
   mcp: ['gate'],
-  notifications: ['organizations', 'teams'],
+  notifications: ['hitl', 'sign-in', 'teams', 'organizations'],
   commercial: ['sign-in', 'executions', 'teams', 'organizations'],
 };
 
@@ -34,7 +34,7 @@ export const PURE_LIBRARIES = ['canonicalize', '@bufbuild/cel', 're2js', 'ajv', 
 export const TABLES_WITHOUT_ENTITY = {
   organizations: ['organizations', 'instance', 'tenants', 'users', 'personal_keys', 'stops'],
   teams: ['teams', 'team_members'],
-  capabilities: ['capability_definitions', 'capability_grants', 'grant_usage', 'grant_uses', 'grant_totals'],
+  capabilities: ['capability_definitions', 'capability_grants', 'grant_usage', 'grant_uses', 'grant_totals', 'secrets'],
   agents: ['agents', 'agent_keys', 'refreshed_tokens', 'setup_tokens'],
   executions: ['executions'],
   tasks: ['tasks'],
@@ -56,6 +56,7 @@ export const TABLES_WITHOUT_ENTITY = {
     'audit_erasure_notes',
   ],
   privacy: ['erasures'],
+  notifications: ['notification_channels', 'notifications', 'notification_deliveries', 'mail_tokens', 'chat_accounts'],
   'sign-in': ['user_identities', 'sessions', 'passkeys', 'passwords', 'invitations', 'sign_in_slowdowns', 'spent_once'],
   platform: [
     'audit_heads',

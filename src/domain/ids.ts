@@ -8,6 +8,7 @@ export const ID_NAMES = {
   agt: 'an agent', org: 'an organization', ten: 'a tenant', usr: 'a user', hitl: 'a request', audit: 'an audit entry', exec: 'an execution',
   task: 'a task', sess: 'a session', grt: 'a grant', team: 'a team', rte: 'a routing decision', ntf: 'a notification', dlv: 'a delivery',
   stp: 'a stop', key: 'a personal key', inv: 'an invitation', stk: 'a setup token', ers: 'an erasure', swp: 'a sweep', pky: 'a passkey',
+  cha: 'a chat account',
 } as const;
 
 export type IdPrefix = keyof typeof ID_NAMES;

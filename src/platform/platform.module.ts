@@ -12,6 +12,7 @@ import { LOGGER } from './logging/token.js';
 import { Mailer } from './mail/mailer.js';
 import { SendMailHandler } from './mail/send-mail.handler.js';
 import { Smtp } from './mail/smtp.js';
+import { McpClient } from './outbound/mcp/mcp-client.js';
 import { OutboundGuard } from './outbound/outbound-guard.js';
 import { OutboxModule } from './outbox/outbox.module.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
@@ -31,9 +32,9 @@ export class PlatformModule {
         { provide: CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
         { provide: OutboundGuard, useFactory: () => new OutboundGuard({ production: config.production, allow: config.outboundAllow }) },
-        CallGuard, Entitlements, Mailer, SealedBox, Smtp, SendMailHandler,
+        CallGuard, Entitlements, Mailer, McpClient, SealedBox, Smtp, SendMailHandler,
       ],
-      exports: [CONFIG, LOGGER, OutboundGuard, CallGuard, Entitlements, Mailer, SealedBox],
+      exports: [CONFIG, LOGGER, OutboundGuard, CallGuard, Entitlements, Mailer, McpClient, SealedBox, Smtp],
     };
   }
 }

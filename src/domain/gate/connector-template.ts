@@ -1,4 +1,4 @@
-/** A placeholder in a template, which a member of the input fills. */
+/** A placeholder in a template, which a member of the input, or a secret, fills. */
 export interface Placeholder {
   /** As written, braces included. */
   readonly text: string;
@@ -7,21 +7,35 @@ export interface Placeholder {
   readonly path: readonly string[];
   /** RFC 6901 of the member, from the body's root. */
   readonly pointer: string;
+  /** The secret's name, where a secret fills it. */
+  readonly secret?: string;
 }
 
-const PLACEHOLDER = /\{input((?:\.[A-Za-z0-9_$-]+)*)\}/g;
+/** Lower-case letters, digits, `_` and `-`: names stand in templates and paths. At most 63 characters. */
+export const SECRET_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+
+const PLACEHOLDER = /\{(?:input((?:\.[A-Za-z0-9_$-]+)*)|secrets\.([a-z0-9][a-z0-9_-]{0,62}))\}/g;
 
 export function placeholders(template: string): readonly Placeholder[] {
   return [...template.matchAll(PLACEHOLDER)].map((match) => {
-    const path = match[1]!.split('.').slice(1);
-    return { text: match[0], start: match.index, path, pointer: `/input${path.map((name) => `/${name}`).join('')}` };
+    const [text, members, secret] = match;
+    if (secret !== undefined) return { text, start: match.index, path: [], pointer: '', secret };
+    const path = members!.split('.').slice(1);
+    return { text, start: match.index, path, pointer: `/input${path.map((name) => `/${name}`).join('')}` };
   });
 }
 
-/** The first thing in braces that looks meant as a placeholder and is none, or a reference to a secret. */
+/** The names of the secrets that a template refers to, sorted, each once. */
+export function secretsIn(template: string): readonly string[] {
+  // Definitions are digested on the way of every call, and most name none.
+  if (!template.includes('{secrets.')) return [];
+  return [...new Set(placeholders(template).flatMap(({ secret }) => secret ?? []))].sort();
+}
+
+/** The first thing in braces that looks meant as a placeholder and is none. */
 export function placeholderProblem(template: string): string | undefined {
   const rest = template.replace(PLACEHOLDER, '');
-  if (/\{\s*secrets?\b/i.test(rest)) return 'references a secret: secrets are not available yet';
+  if (/\{\s*secrets?\b/i.test(rest)) return 'has a reference to a secret that is not of the form {secrets.name}, in lower case';
   if (/\{\s*(input|context|agent|capability)\b/i.test(rest)) return 'has a placeholder that is not of the form {input.member}';
   return undefined;
 }

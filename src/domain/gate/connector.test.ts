@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { anyText } from '../../../test/support/running/any-text.js';
 import type { JsonObject, JsonValue } from '../json.js';
-import { checkConnector, renderConnector, type HttpConnector } from './connector.js';
+import { checkConnector, connectorErrors, type HttpConnector, renderConnector, secretNames } from './connector.js';
 import { definitionDigest } from './definition-digest.js';
 
 function connector(parts: JsonObject = {}): HttpConnector {
   const check = checkConnector({ type: 'http', method: 'POST', url: 'https://api.example.com/v1/things', ...parts });
   if (!check.ok) throw new Error(JSON.stringify(check.errors));
-  return check.connector;
+  return check.connector as HttpConnector;
 }
 function request(parts: JsonObject, input: JsonObject) {
   const rendered = renderConnector(connector(parts), input);
@@ -130,7 +130,8 @@ describe('what a connector may be', () => {
   });
 
   it.each<[string, JsonObject, string]>([
-    ['a type that is not there yet', { type: 'mcp' }, '/connector/type'],
+    ['an unknown type', { type: 'soap' }, '/connector/type'],
+    ['a type of the language', { type: 'constructor' }, '/connector/type'],
     ['an unknown method', { method: 'CONNECT' }, '/connector/method'],
     ['a lower-case method', { method: 'post' }, '/connector/method'],
     ['no address', { url: 1 }, '/connector/url'],
@@ -151,7 +152,10 @@ describe('what a connector may be', () => {
     ['an impossible port', { url: 'https://x.test:99999/' }, '/connector/url'],
     ['a secret in an address', { url: 'https://x.test/{secrets.k}' }, '/connector/url'],
     ['a secret in a header', { headers: { authorization: 'Bearer {secret.k}' } }, '/connector/headers/authorization'],
-    ['a secret deep in a body', { body: { a: [{ b: '{secrets.k}' }] } }, '/connector/body/a/0/b'],
+    ['a secret in a path', { url: 'https://x.test/a/{secrets.k}/b' }, '/connector/url'],
+    ['a secret in a query', { query: { a: '{secrets.k}' } }, '/connector/query/a'],
+    ['a secret as a member name', { body: { '{secrets.k}': 1 } }, '/connector/body/{secrets.k}'],
+    ['a malformed reference to a secret deep in a body', { body: { a: [{ b: '{secrets.K}' }] } }, '/connector/body/a/0/b'],
     ['a placeholder of the context', { body: '{context.task_id}' }, '/connector/body'],
     ['a malformed placeholder', { body: '{input.a[0]}' }, '/connector/body'],
     ['a placeholder as a member name', { body: { '{input.a}': 1 } }, '/connector/body/{input.a}'],
@@ -181,6 +185,47 @@ describe('what a connector may be', () => {
 
   it('not something else than an object', () => {
     for (const other of [null, [], 'x', 1]) expect(checkConnector(other as JsonValue)).toMatchObject({ ok: false });
+  });
+});
+
+describe('secrets', () => {
+  const parts = {
+    headers: { authorization: 'Bearer {secrets.token}', 'x-of': '{input.a}' }, body: { key: '{secrets.key}', a: 'for {input.a}' },
+  };
+  const input = { a: '{secrets.token}' };
+
+  it('are named by the connector, each once and sorted', () => {
+    expect(secretNames(connector(parts))).toEqual(['key', 'token']);
+    expect(secretNames(connector({ body: ['{secrets.b}', { c: 'x{secrets.a}{secrets.b}' }] }))).toEqual(['a', 'b']);
+    expect(secretNames(connector({ body: { text: 'secrets.a' } }))).toEqual([]);
+  });
+
+  it('stand in values of headers and body, and nothing of an input becomes one', () => {
+    const secrets = new Map([['token', 't0k{input.a}'], ['key', 'k3y']]);
+    const rendered = renderConnector(connector(parts), input, secrets);
+    if (!rendered.ok) throw new Error(JSON.stringify(rendered.errors));
+    expect(rendered.request.headers).toMatchObject({ authorization: 'Bearer t0k{input.a}', 'x-of': '{secrets.token}' });
+    expect(JSON.parse(rendered.request.body!)).toEqual({ key: 'k3y', a: 'for {secrets.token}' });
+  });
+
+  it('are no facts: the gate fills in the rest, and leaves them as they are written', () => {
+    expect(request(parts, input).headers['authorization']).toBe('Bearer {secrets.token}');
+    expect(connectorErrors(connector(parts), {})).toEqual([{ pointer: '/input/a', message: expect.any(String) }]);
+  });
+
+  it.each(['a\r\nx-admin: 1', 'ü', 'x'.repeat(9 * 1024)])('that cannot stand in a header are not sent (%#)', (value) => {
+    const secrets = new Map([['token', value], ['key', 'k3y']]);
+    expect(renderConnector(connector(parts), input, secrets)).toMatchObject({ ok: false });
+  });
+
+  it('of the greatest length fit', () => {
+    const secrets = new Map([['token', 'x'.repeat(8_192)], ['key', 'k3y']]);
+    expect(renderConnector(connector(parts), input, secrets)).toMatchObject({ ok: true });
+  });
+
+  it('are part of the digest by their names, and their values are not', () => {
+    const digest = definitionDigest({ connector: connector(parts) });
+    expect(definitionDigest({ connector: connector({ ...parts, body: { key: '{secrets.other}', a: 'for {input.a}' } }) })).not.toBe(digest);
   });
 });
 

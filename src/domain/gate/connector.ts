@@ -1,15 +1,29 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
-import { CONNECTOR_DEFAULTS, type HttpConnector } from './connector-definition.js';
+import type { JsonObject } from '../json.js';
+import type { Connector } from './connector-definition.js';
 import { pathProblem, placeholders, type Placeholder } from './connector-template.js';
+import { CONNECTOR_DEFAULTS } from './connectors/connector-fields.js';
+import type { EmailConnector } from './connectors/email-connector.js';
+import { fill, fillHeaders, interpolate, Unfit, type Values } from './connectors/fill.js';
+import type { HttpConnector } from './connectors/http-connector.js';
+import type { McpConnector } from './connectors/mcp-connector.js';
+import { type RenderedMail, renderMail } from './connectors/rendered-mail.js';
 import type { InputError } from './input-schema.js';
 
-export { checkConnector, CONNECTOR_BYTES_MAX, type ConnectorCheck, type HttpConnector, withoutDefaults } from './connector-definition.js';
+export {
+  bearsRepetition, checkConnector, type Connector, CONNECTOR_BYTES_MAX, type ConnectorCheck, originOf, secretNames, withoutDefaults,
+} from './connector-definition.js';
+export type { EmailConnector } from './connectors/email-connector.js';
+export type { HttpConnector } from './connectors/http-connector.js';
+export type { McpConnector } from './connectors/mcp-connector.js';
+export type { RenderedMail } from './connectors/rendered-mail.js';
 export type { InputError } from './input-schema.js';
 
 /** Rendered request bodies are bounded: a template may name a large member often. */
 export const RENDERED_BODY_BYTES_MAX = 1024 * 1024;
 export const RENDERED_URL_MAX = 8 * 1024;
-const RENDERED_HEADER_MAX = 8 * 1024;
+
+/** Values of secrets by name. */
+export type SecretValues = ReadonlyMap<string, string>;
 
 /** A request ready to be sent: header names in lower case, `body` as JSON text. */
 export interface RenderedRequest {
@@ -19,101 +33,96 @@ export interface RenderedRequest {
   readonly body?: string;
 }
 
-export type Rendered =
-  | { readonly ok: true; readonly request: RenderedRequest }
+export type Rendering<Made> =
+  | { readonly ok: true; readonly request: Made }
   | { readonly ok: false; readonly errors: readonly InputError[] };
-
-class Unfit extends Error {
-  constructor(
-    readonly pointer: string,
-    message: string,
-  ) {
-    super(message);
-  }
-}
+export type Rendered = Rendering<RenderedRequest>;
 
 /**
- * Fills a connector's templates with an input, in one pass: a value that looks like a placeholder stays a value.
+ * Fills an HTTP connector's templates with an input, in one pass: a value that looks like a placeholder stays a value.
  * Errors are the caller's input's: a member that is missing, or that cannot stand where the template puts it.
+ *
+ * @param secrets values of all secrets that it names; without them `{secrets.name}` stays, and what comes of it is not to be sent
  */
-export function renderConnector(connector: HttpConnector, input: JsonObject): Rendered {
-  try {
+export function renderConnector(connector: HttpConnector, input: JsonObject, secrets?: SecretValues): Rendered {
+  return rendering(() => {
+    const values = { input, ...(secrets === undefined ? {} : { secrets }) };
     const url = renderUrl(connector, input);
-    const body = connector.body === undefined ? undefined : JSON.stringify(fill(connector.body, input));
+    const body = connector.body === undefined ? undefined : JSON.stringify(fill(connector.body, values));
     if (body !== undefined && Buffer.byteLength(body) > RENDERED_BODY_BYTES_MAX) {
       throw new Unfit('/input', 'makes a request body of more than 1 MiB');
     }
-    const headers = renderHeaders(connector, input, body !== undefined);
-    return { ok: true, request: { method: connector.method, url, headers, ...(body === undefined ? {} : { body }) } };
+    const headers = renderHeaders(connector, values, body !== undefined);
+    return { method: connector.method, url, headers, ...(body === undefined ? {} : { body }) };
+  });
+}
+
+/** The headers of a call of an MCP tool, which hold nothing of its input. */
+export function renderMcpHeaders({ headers }: McpConnector, secrets: SecretValues): Rendering<Record<string, string>> {
+  return rendering(() => fillHeaders(headers ?? {}, { input: {}, secrets }));
+}
+
+export function renderEmail(connector: EmailConnector, input: JsonObject): Rendering<RenderedMail> {
+  return rendering(() => renderMail(connector, input));
+}
+
+/** Why a connector cannot do what an input asks for; nothing where it can. */
+export function connectorErrors(connector: Connector, input: JsonObject): readonly InputError[] {
+  switch (connector.type) {
+    case 'http':
+      return errorsOf(renderConnector(connector, input));
+    case 'email':
+      return errorsOf(renderEmail(connector, input));
+    case 'mcp':
+      // The arguments are the input as it stands, which has its own bound.
+      return [];
+  }
+}
+
+/** How long the call may take, in milliseconds. */
+export function connectorTimeoutMs(connector: Connector): number {
+  return (connector.timeoutSeconds ?? CONNECTOR_DEFAULTS.timeoutSeconds) * 1000;
+}
+
+function errorsOf(rendered: Rendering<unknown>): readonly InputError[] {
+  return rendered.ok ? [] : rendered.errors;
+}
+
+function rendering<Made>(render: () => Made): Rendering<Made> {
+  try {
+    return { ok: true, request: render() };
   } catch (problem) {
     if (problem instanceof Unfit) return { ok: false, errors: [{ pointer: problem.pointer, message: problem.message }] };
     throw problem;
   }
 }
 
-/** How long the call may take, in milliseconds. */
-export function connectorTimeoutMs(connector: HttpConnector): number {
-  return (connector.timeoutSeconds ?? CONNECTOR_DEFAULTS.timeoutSeconds) * 1000;
-}
-
 function renderUrl(connector: HttpConnector, input: JsonObject): string {
   const [, origin = '', path = '', query] = /^(https?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?$/i.exec(connector.url) ?? [];
   // A stored definition was checked. This check is for a row that somebody edited with SQL: its call goes nowhere.
   if (!origin) throw new Unfit('/input', 'cannot be sent: the connector has no usable address');
-  const renderedPath = interpolate(path, input, (text, at) => {
+  const values = { input };
+  const renderedPath = interpolate(path, values, (text, at) => {
     if (text === '') throw new Unfit(at.pointer, 'must not be empty: it stands in a path');
     return encode(text, at);
   });
   const problem = pathProblem(renderedPath);
   if (problem) throw new Unfit(placeholders(path)[0]?.pointer ?? '/input', problem);
-  const queries = query === undefined ? [] : [interpolate(query, input, encode)];
+  const queries = query === undefined ? [] : [interpolate(query, values, encode)];
   for (const [name, value] of Object.entries(connector.query ?? {})) {
-    queries.push(`${encodeURIComponent(name)}=${interpolate(String(value), input, encode, encodeURIComponent)}`);
+    queries.push(`${encodeURIComponent(name)}=${interpolate(String(value), values, encode, encodeURIComponent)}`);
   }
   const url = `${origin}${renderedPath || '/'}${queries.length > 0 ? `?${queries.filter(Boolean).join('&')}` : ''}`;
   if (url.length > RENDERED_URL_MAX) throw new Unfit('/input', 'makes an address of more than 8 KiB');
   return url;
 }
 
-function renderHeaders(connector: HttpConnector, input: JsonObject, hasBody: boolean): Record<string, string> {
-  const headers: Record<string, string> = { accept: 'application/json' };
-  if (hasBody) headers['content-type'] = 'application/json';
-  for (const [name, template] of Object.entries(connector.headers ?? {})) {
-    const value = interpolate(template, input, (text, at) => {
-      if (!/^[\t\x20-\x7e]*$/.test(text)) throw new Unfit(at.pointer, 'may only have printable ASCII: it stands in a header');
-      return text;
-    });
-    if (value.length > RENDERED_HEADER_MAX) throw new Unfit('/input', 'makes a header of more than 8 KiB');
-    headers[name.toLowerCase()] = value;
-  }
-  return headers;
-}
-
-/** The body: a text that is exactly one placeholder takes the JSON value, others take text. */
-function fill(template: JsonValue, input: JsonObject): JsonValue {
-  if (typeof template === 'string') {
-    const [only, more] = placeholders(template);
-    if (only && !more && only.text === template) return valueAt(input, only);
-    return interpolate(template, input, (text) => text);
-  }
-  if (Array.isArray(template)) return template.map((element) => fill(element, input));
-  if (!isJsonObject(template)) return template;
-  return Object.fromEntries(Object.entries(template).map(([name, value]) => [name, fill(value, input)]));
-}
-
-function interpolate(
-  template: string,
-  input: JsonObject,
-  written: (text: string, at: Placeholder) => string,
-  literal: (text: string) => string = (text) => text,
-): string {
-  let done = 0;
-  let result = '';
-  for (const placeholder of placeholders(template)) {
-    result += literal(template.slice(done, placeholder.start)) + written(textAt(input, placeholder), placeholder);
-    done = placeholder.start + placeholder.text.length;
-  }
-  return result + literal(template.slice(done));
+function renderHeaders(connector: HttpConnector, values: Values, hasBody: boolean): Record<string, string> {
+  return {
+    accept: 'application/json',
+    ...(hasBody ? { 'content-type': 'application/json' } : {}),
+    ...fillHeaders(connector.headers ?? {}, values),
+  };
 }
 
 function encode(text: string, at: Placeholder): string {
@@ -122,25 +131,4 @@ function encode(text: string, at: Placeholder): string {
   } catch {
     throw new Unfit(at.pointer, 'is not well-formed Unicode');
   }
-}
-
-function textAt(input: JsonObject, placeholder: Placeholder): string {
-  const value = valueAt(input, placeholder);
-  if (value === null || typeof value === 'object') {
-    throw new Unfit(placeholder.pointer, 'must be a text, a number or true or false: it stands inside a text');
-  }
-  return String(value);
-}
-
-function valueAt(input: JsonObject, { path, pointer }: Placeholder): JsonValue {
-  let value: JsonValue = input;
-  for (const name of path) {
-    // Own members only: `{input.constructor}` must not reach the language's objects.
-    const holder: JsonValue = value;
-    const there: boolean = Array.isArray(holder) ? /^(0|[1-9]\d*)$/.test(name) && Number(name) < holder.length
-      : isJsonObject(holder) && Object.hasOwn(holder, name);
-    if (!there) throw new Unfit(pointer, 'is required by the connector');
-    value = (holder as JsonObject)[name]!;
-  }
-  return value;
 }

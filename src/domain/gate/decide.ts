@@ -3,7 +3,7 @@ import type { Reminder } from '../hitl/reminders.js';
 import type { JsonObject } from '../json.js';
 import { isHardcoded } from './catalogue.js';
 import { evaluateCondition, type Condition, type ConditionFacts } from './conditions.js';
-import { renderConnector, type HttpConnector, type InputError } from './connector.js';
+import { type Connector, connectorErrors, type InputError } from './connector.js';
 import { validateInput } from './input-schema.js';
 import { compareLimits, type Limit, type ReachedLimit, type UsedUp, type Use } from './limits.js';
 import {
@@ -20,7 +20,7 @@ export interface CapabilityFacts {
   readonly name: string;
   readonly hardcoded: boolean;
   readonly inputSchema?: JsonObject;
-  readonly connector?: HttpConnector;
+  readonly connector?: Connector;
   /** What `definitionDigest` says of this definition. */
   readonly digest: string;
 }
@@ -210,9 +210,9 @@ function inputProblem(
   }
   if (definition.connector) {
     // Before a human is asked: nobody should approve a call that cannot be made.
-    const rendered = renderConnector(definition.connector, input);
+    const errors = connectorErrors(definition.connector, input);
     const detail = 'The connector cannot be filled in.';
-    if (!rendered.ok) return { errors: rendered.errors, reasons: [{ rule: 'connector_input', detail }] };
+    if (errors.length > 0) return { errors, reasons: [{ rule: 'connector_input', detail }] };
   }
   return undefined;
 }

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 import { jcs } from '../audit/entry/jcs.js';
 import type { JsonObject } from '../json.js';
-import type { HttpConnector } from './connector.js';
+import { type Connector, secretNames } from './connector.js';
 
 /** The parts of a capability's definition that change what an approved call does. */
 export interface Definition {
-  connector?: HttpConnector;
+  connector?: Connector;
   inputSchema?: JsonObject;
 }
 
 /**
  * SHA-256, base64url without padding (43 characters), of the RFC 8785 form of `{connector?, inputSchema?, secrets}`.
  * It is part of what a human approves: another digest at approval or at run means that the action may no longer run.
- * `secrets` are the names a connector refers to; connectors cannot refer to any yet, so the list is empty.
+ * `secrets` are the sorted names of those that the connector refers to. A new value of one changes no digest.
  */
 export function definitionDigest({ connector, inputSchema }: Definition): string {
   const covered = {
-    secrets: [],
+    secrets: connector === undefined ? [] : secretNames(connector),
     ...(connector === undefined ? {} : { connector }),
     ...(inputSchema === undefined ? {} : { inputSchema }),
   };

@@ -73,8 +73,8 @@ const draft2020 = renewing(() => new Ajv2020(OPTIONS));
 function prepared(ajv: Ajv): Ajv {
   // The simple forms: the exact ones are long expressions for the platform's engine.
   formats.default(ajv, { mode: 'fast', formats: [...FORMATS] });
-  // An annotation that OpenAPI documents bring along; it checks nothing.
-  ajv.addVocabulary(['example']);
+  // Annotations that documents of OpenAPI and tools of MCP bring along; they check nothing.
+  ajv.addVocabulary(['example', 'x-mcp-header']);
   return ajv;
 }
 

@@ -53,8 +53,8 @@ export type HitlCommand =
   | { readonly kind: 'vote'; readonly note?: string; readonly approvals: number; readonly needed: number }
   /** A new version. It decides nothing: reviewers of the former version have to review it again. */
   | { readonly kind: 'edit'; readonly version: number; readonly digest: string; readonly input: JsonObject; readonly diff: JsonValue }
-  /** A reminder that the window is about to end. */
-  | { readonly kind: 'remind'; readonly secondsBefore: number };
+  /** A reminder that the window is about to end. Where it also escalates, people are notified of the escalation alone. */
+  | { readonly kind: 'remind'; readonly secondsBefore: number; readonly escalates?: true };
 
 /** What moves a request. A timeout moves it by the action that is applied, which may be milder than the one configured. */
 export type Trigger = 'approve' | 'reject' | 'escalate' | 'cancel' | 'vote' | 'edit' | 'remind' | `timeout:${TimeoutAction}`;
@@ -226,7 +226,7 @@ function move(request: HitlState, trigger: Trigger, command: HitlCommand, now: D
     kind: 'accepted',
     next,
     events: row.events.map((type) => ({ type, actor: actorOf(type, command) })),
-    effects: effectsOf(row),
+    effects: effectsOf(row, command),
   };
 }
 
@@ -264,8 +264,8 @@ function actorOf(type: HitlEventType, command: HitlCommand): HitlEvent['actor'] 
   return 'by' in command && command.by === 'system' ? 'system' : 'caller';
 }
 
-function effectsOf({ to, trigger }: Row): readonly HitlEffect[] {
-  if (trigger === 'remind') return [{ kind: 'notify', event: 'hitl.request.reminder' }];
+function effectsOf({ to, trigger }: Row, command: HitlCommand): readonly HitlEffect[] {
+  if (command.kind === 'remind') return command.escalates ? [] : [{ kind: 'notify', event: 'hitl.request.reminder' }];
   if (trigger === 'vote' || trigger === 'edit') return [];
   switch (to) {
     case 'approved':

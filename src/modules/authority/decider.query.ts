@@ -111,7 +111,7 @@ export class DeciderQuery {
     const { role, claimedSince, credential } = shown;
     const { role: recorded, role_since: since } = row!;
     const capped = { ...row!, role: lowerOf(recorded, role), role_since: claimedSince && claimedSince > since ? claimedSince : since };
-    return contextOf(capped, credential.kind === 'key' ? credential.createdAt : undefined);
+    return contextOf(capped, credential.kind === 'key' || credential.kind === 'chat' ? credential.createdAt : undefined);
   }
 
   /** Of several users: those whose account is open and reaches here, with the rights of now; by their ids. */

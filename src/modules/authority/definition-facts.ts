@@ -1,6 +1,6 @@
 import type { CapabilityFacts } from '../../domain/gate/decide.js';
 import { definitionDigest } from '../../domain/gate/definition-digest.js';
-import type { HttpConnector } from '../../domain/gate/connector.js';
+import type { Connector } from '../../domain/gate/connector.js';
 import type { JsonObject } from '../../domain/json.js';
 import { definitionFrom, factsOf } from '../capabilities/definition.js';
 
@@ -8,7 +8,7 @@ import { definitionFrom, factsOf } from '../capabilities/definition.js';
 export interface DefinitionColumns {
   readonly defined: boolean;
   readonly input_schema: JsonObject | null;
-  readonly connector: HttpConnector | null;
+  readonly connector: Connector | null;
 }
 
 const builtInFacts = new Map<string, CapabilityFacts>();

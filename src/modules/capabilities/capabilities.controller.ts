@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, Patch, Post } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExtraModels, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { reachOf } from '../../domain/access/access.js';
 import { Access, Caller } from '../../platform/auth/access/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/access/principal.js';
@@ -11,10 +11,12 @@ import { Replies } from '../../platform/http/reply/replies.js';
 import { OrganizationsQuery } from '../organizations/organizations.query.js';
 import { DefineCapabilityDto, UpdateCapabilityDto } from './capabilities.dto.js';
 import { CapabilityEnvelope, CapabilityListReply, presentCapability } from './capabilities.presenter.js';
+import { CONNECTOR, CONNECTOR_REPLY } from './document/connector.dto.js';
 import { DefineCapabilityService } from './define-capability.service.js';
 import { DefinitionStore } from './definition.store.js';
 
 @ApiTags('Capabilities and grants')
+@ApiExtraModels(...CONNECTOR.forms, ...CONNECTOR_REPLY.forms)
 @Controller('api/v1/capabilities')
 export class CapabilitiesController {
   constructor(
@@ -54,7 +56,7 @@ export class CapabilitiesController {
       'definition can no longer be approved.',
   })
   @Access('capabilities.write')
-  @Replies(200, CapabilityEnvelope, 'HARDCODED_CAPABILITY', 'UNSAFE_URL')
+  @Replies(200, CapabilityEnvelope, 'HARDCODED_CAPABILITY', 'UNSAFE_URL', 'CONFLICT')
   update(@PathParam('name') name: string, @JsonBody(UpdateCapabilityDto) body: UpdateCapabilityDto, @Caller() caller: VerifiedCaller) {
     return this.defining.update(name, body, caller);
   }

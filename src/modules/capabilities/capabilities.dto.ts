@@ -2,11 +2,11 @@ import { CAPABILITY_NAME_MAX } from '../../domain/gate/catalogue.js';
 import { HITL_MODES, MODES_MEAN, type HitlMode } from '../../domain/gate/vocabulary.js';
 import type { JsonObject } from '../../domain/json.js';
 import { FreeObject, Integer, OneOf, Text } from '../../platform/http/fields/fields.js';
-import { ConnectorDto } from './document/connector.dto.js';
+import { CONNECTOR } from './document/connector.dto.js';
 import { HITL_MODE } from './document/mode-words.js';
 
 const SCHEMA = 'A JSON Schema for the input; what does not fit is refused before anybody is asked.';
-const CONNECTOR = 'The HTTP call that the service makes itself. Without one the agent does the work and reports.';
+const DOES = 'What the service does itself. Without one the agent does the work and reports.';
 
 export class UpdateCapabilityDto {
   @Text({ min: 1, max: 500, optional: true, doc: 'What it does, in one sentence.' })
@@ -24,7 +24,7 @@ export class UpdateCapabilityDto {
   @FreeObject({ clearable: true, optional: true, doc: SCHEMA })
   inputSchema?: JsonObject | null;
 
-  @FreeObject({ clearable: true, optional: true, form: () => ConnectorDto, doc: CONNECTOR })
+  @FreeObject({ clearable: true, optional: true, named: CONNECTOR, doc: DOES })
   connector?: JsonObject | null;
 }
 
@@ -50,6 +50,6 @@ export class DefineCapabilityDto {
   @FreeObject({ optional: true, doc: SCHEMA })
   inputSchema?: JsonObject;
 
-  @FreeObject({ optional: true, form: () => ConnectorDto, doc: CONNECTOR })
+  @FreeObject({ optional: true, named: CONNECTOR, doc: DOES })
   connector?: JsonObject;
 }

@@ -12,12 +12,20 @@ import { GrantStore } from './grant.store.js';
 import { GrantUsageStore } from './grant-usage.store.js';
 import { LimitRoomQuery } from './limit-room.query.js';
 import { CapabilitiesPersonalData } from './personal-data.store.js';
+import { PrepareDefinitionService } from './prepare-definition.service.js';
+import { ChangeSecretService } from './secrets/change-secret.service.js';
+import { ConnectorSecrets } from './secrets/connector-secrets.service.js';
+import { SecretStore } from './secrets/secret.store.js';
+import { SecretsController } from './secrets/secrets.controller.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([CapabilityDefinitionEntity, GrantEntity]), OrganizationsModule],
-  controllers: [CapabilitiesController],
-  providers: [DefinitionStore, GrantStore, GrantUsageStore, LimitRoomQuery, DefineCapabilityService, CapabilitiesPersonalData],
-  exports: [DefinitionStore, GrantStore, GrantUsageStore, LimitRoomQuery],
+  controllers: [CapabilitiesController, SecretsController],
+  providers: [
+    DefinitionStore, GrantStore, GrantUsageStore, LimitRoomQuery, DefineCapabilityService, PrepareDefinitionService,
+    CapabilitiesPersonalData, SecretStore, ConnectorSecrets, ChangeSecretService,
+  ],
+  exports: [DefinitionStore, GrantStore, GrantUsageStore, LimitRoomQuery, ConnectorSecrets],
 })
 export class CapabilitiesModule {
   constructor(keepers: RecordKeepers) {

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
+import type { Connector } from '../../domain/gate/connector.js';
 import type { JsonObject } from '../../domain/json.js';
-import { ConnectorReply } from './document/connector.dto.js';
+import { CONNECTOR_REPLY } from './document/connector.dto.js';
 import type { Definition } from './definition.js';
 import { HITL_MODE } from './document/mode-words.js';
 
@@ -15,10 +16,9 @@ export class CapabilityReply {
   @ApiProperty({ type: Object, additionalProperties: true, nullable: true, description: 'JSON Schema of the input.' })
   inputSchema!: JsonObject | null;
   @ApiProperty({
-    type: ConnectorReply, required: false,
-    description: 'The HTTP call that the service makes. Shown to whoever may define capabilities.',
+    ...CONNECTOR_REPLY.member, required: false, description: 'What the service does itself. Shown to whoever may define capabilities.',
   })
-  connector?: ConnectorReply;
+  connector?: Connector;
 }
 
 export class CapabilityEnvelope {

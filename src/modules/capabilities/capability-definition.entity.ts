@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { HttpConnector } from '../../domain/gate/connector.js';
+import type { Connector } from '../../domain/gate/connector.js';
 import type { HitlMode } from '../../domain/gate/vocabulary.js';
 import type { JsonObject } from '../../domain/json.js';
 
@@ -32,7 +32,7 @@ export class CapabilityDefinitionEntity {
   inputSchema!: JsonObject | null;
 
   @Column('json', { nullable: true })
-  connector!: HttpConnector | null;
+  connector!: Connector | null;
 
   @Column('text')
   digest!: string;

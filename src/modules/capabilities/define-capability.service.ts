@@ -2,17 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../domain/audit/catalogue/audit-events.js';
 import { organizationChain } from '../../domain/audit/entry/chain.js';
 import { isCapabilityName, isHardcoded, resemblesHardcoded } from '../../domain/gate/catalogue.js';
-import { type HttpConnector, checkConnector } from '../../domain/gate/connector.js';
+import type { Connector } from '../../domain/gate/connector.js';
 import { definitionDigest } from '../../domain/gate/definition-digest.js';
-import { checkInputSchema } from '../../domain/gate/input-schema.js';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
 import type { Caller } from '../../platform/auth/access/principal.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
-import { type FieldError, Problem } from '../../platform/http/reply/problem.js';
+import { Problem } from '../../platform/http/reply/problem.js';
 import { invalid } from '../../platform/http/fields/read-members.js';
 import type { Reply } from '../../platform/http/reply/replies.js';
-import { OutboundGuard } from '../../platform/outbound/outbound-guard.js';
 import { OrganizationsQuery } from '../organizations/organizations.query.js';
 import { sharedChange } from '../organizations/shared-change.js';
 import type { CapabilityDefinitionEntity } from './capability-definition.entity.js';
@@ -21,6 +19,7 @@ import { type CapabilityEnvelope, presentCapability } from './capabilities.prese
 import { type Definition, definitionFrom, isBuiltIn } from './definition.js';
 import { DefinitionStore } from './definition.store.js';
 import { GrantStore } from './grant.store.js';
+import { PrepareDefinitionService } from './prepare-definition.service.js';
 
 /**
  * Defines an organization's own capabilities, and lays connectors and schemas over the catalogue's. A definition is
@@ -34,7 +33,7 @@ export class DefineCapabilityService {
     private readonly organizations: OrganizationsQuery,
     private readonly definitions: DefinitionStore,
     private readonly grants: GrantStore,
-    private readonly outbound: OutboundGuard,
+    private readonly preparing: PrepareDefinitionService,
   ) {}
 
   async define(wanted: DefineCapabilityDto, caller: Caller): Promise<Reply<CapabilityEnvelope>> {
@@ -44,8 +43,11 @@ export class DefineCapabilityService {
     if (!isCapabilityName(wanted.name)) {
       throw invalid([{ pointer: '/name', message: 'must be like crm.update or crm:update, in lower case' }]);
     }
-    const { inputSchema, connector } = this.checked(wanted);
+    const prepared = await this.preparing.prepare(organizationId, wanted);
+    const { connector } = prepared;
+    const inputSchema = prepared.inputSchema ?? this.preparing.schemaOfTool(prepared);
     return this.work.run(sharedChange(organizationId), async (tx) => {
+      await this.preparing.assertSecrets(tx, organizationId, prepared);
       if (await this.definitions.find(tx, organizationId, wanted.name)) throw new Problem('CONFLICT', `"${wanted.name}" exists already.`);
       const now = await tx.now();
       const row: CapabilityDefinitionEntity = {
@@ -69,14 +71,16 @@ export class DefineCapabilityService {
 
   async update(name: string, wanted: UpdateCapabilityDto, caller: Caller): Promise<Reply<CapabilityEnvelope>> {
     const organizationId = await this.organizations.homeOf(caller.scope);
-    const checked = this.checked(wanted);
+    const prepared = await this.preparing.prepare(organizationId, wanted);
     return this.work.run(sharedChange(organizationId), async (tx) => {
       const now = await tx.now();
       const former = await this.definitions.find(tx, organizationId, name);
       if (!former) throw new Problem('NOT_FOUND', await this.definitions.whyUnknown(organizationId, name, tx));
       assertChangeable(former, wanted);
-      const inputSchema = wanted.inputSchema === undefined ? former.inputSchema : (checked.inputSchema ?? null);
-      const connector = wanted.connector === undefined ? former.connector : (checked.connector ?? null);
+      await this.preparing.assertSecrets(tx, organizationId, prepared);
+      const given = wanted.inputSchema === undefined ? former.inputSchema : (prepared.inputSchema ?? null);
+      const inputSchema = given ?? this.preparing.schemaOfTool(prepared) ?? null;
+      const connector = wanted.connector === undefined ? former.connector : (prepared.connector ?? null);
       const row: CapabilityDefinitionEntity = {
         organizationId,
         name,
@@ -114,29 +118,6 @@ export class DefineCapabilityService {
     tx.record(organizationChain(row.organizationId), eventOf(type, row));
     return tx.reply(status, { capability: presentCapability(definitionFrom(row.name, row)!, true) });
   }
-
-  /** @throws Problem VALIDATION_FAILED with pointers, UNSAFE_URL */
-  private checked(wanted: { inputSchema?: JsonObject | null; connector?: JsonObject | null }) {
-    const errors: FieldError[] = [];
-    if (wanted.inputSchema) {
-      const check = checkInputSchema(wanted.inputSchema);
-      if (!check.ok) errors.push(...check.errors);
-    }
-    let connector: HttpConnector | undefined;
-    if (wanted.connector) {
-      const check = checkConnector(wanted.connector);
-      if (check.ok) connector = check.connector;
-      else errors.push(...check.errors);
-    }
-    if (errors.length > 0) throw new Problem('VALIDATION_FAILED', 'The definition cannot be used.', { errors });
-    if (connector) this.assertSafe(connector.url);
-    return { ...(wanted.inputSchema ? { inputSchema: wanted.inputSchema } : {}), ...(connector ? { connector } : {}) };
-  }
-
-  private assertSafe(url: string): void {
-    const checked = this.outbound.checkUrl(new URL(url).origin);
-    if (!checked.ok) throw new Problem('UNSAFE_URL', checked.reason, { errors: [{ pointer: '/connector/url', message: checked.reason }] });
-  }
 }
 
 /** Of a hardcoded capability nobody changes the mode; of the catalogue's an organization sets what concerns itself. */
@@ -152,7 +133,7 @@ function assertChangeable(former: Definition, wanted: UpdateCapabilityDto): void
   });
 }
 
-function digestOf(inputSchema: JsonObject | undefined, connector: HttpConnector | undefined): string {
+function digestOf(inputSchema: JsonObject | undefined, connector: Connector | undefined): string {
   return definitionDigest({ ...(inputSchema ? { inputSchema } : {}), ...(connector ? { connector } : {}) });
 }
 

@@ -29,6 +29,12 @@ export class DefinitionStore {
     return `There is no capability "${name}"${meant} GET /api/v1/capabilities lists all.`;
   }
 
+  /** The organization's own rows alone, within a unit of work. */
+  async listWithin(tx: Tx, organizationId: string): Promise<Definition[]> {
+    const rows = await tx.manager.getRepository(CapabilityDefinitionEntity).findBy({ organizationId });
+    return rows.map((row) => definitionFrom(row.name, row)!);
+  }
+
   async find(tx: Tx, organizationId: string, name: string): Promise<Definition | undefined> {
     return definitionFrom(name, await this.row(tx, organizationId, name));
   }

@@ -1,4 +1,4 @@
-import type { HttpConnector } from '../../domain/gate/connector.js';
+import type { Connector } from '../../domain/gate/connector.js';
 import { CATALOGUE, isHardcoded } from '../../domain/gate/catalogue.js';
 import type { CapabilityFacts } from '../../domain/gate/decide.js';
 import { definitionDigest } from '../../domain/gate/definition-digest.js';
@@ -16,7 +16,7 @@ export interface Definition {
   readonly hardcoded: boolean;
   readonly riskScore: number;
   readonly inputSchema: JsonObject | null;
-  readonly connector: HttpConnector | null;
+  readonly connector: Connector | null;
   readonly digest: string;
 }
 

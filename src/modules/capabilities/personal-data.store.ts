@@ -6,7 +6,7 @@ import {
 } from '../../platform/audit/personal-data/personal-data-holders.js';
 import { type Erasable, PersonalRows } from '../../platform/audit/personal-data/personal-rows.store.js';
 import { type FoundPerson, listAbout } from '../../platform/audit/personal-data/personal-records.js';
-import { classesOf, code, digest, free, id, policy } from '../../platform/audit/personal-data/personal-table.js';
+import { classesOf, code, digest, free, id, policy, secret } from '../../platform/audit/personal-data/personal-table.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 
 /**
@@ -30,6 +30,11 @@ const TABLES: readonly Erasable[] = [
     },
     extraColumns: { is_revoked: 't.revoked_at is not null' },
     inForce: (row) => row['is_revoked'] !== true,
+  },
+  {
+    // Origins are sealed with the value: another text there would leave a secret that does not open.
+    kind: 'secrets', from: 'secrets', key: { name: 'text' }, head: organizationChain,
+    columns: { organization_id: id, name: code, origins: policy('list'), sealed: secret },
   },
 ];
 

@@ -1,4 +1,4 @@
-import type { HttpConnector } from '../../domain/gate/connector.js';
+import type { Connector } from '../../domain/gate/connector.js';
 import type { ExecutionRuntime } from './execution.entity.js';
 
 /** Who does an action: this service by a runtime or connector, or the caller, for whom the gate's answer is a licence. */
@@ -22,7 +22,7 @@ export interface ChosenRuntime {
  * @param primary of the configuration (RUNTIME_PRIMARY)
  */
 export function chooseRuntime(
-  primary: Exclude<ExecutionRuntime, 'receipt'>, definition: { readonly connector?: HttpConnector } | undefined,
+  primary: Exclude<ExecutionRuntime, 'receipt'>, definition: { readonly connector?: Connector } | undefined,
 ): ChosenRuntime {
   const isReceiptOnly = !definition || (primary === 'connector' && definition.connector === undefined);
   if (isReceiptOnly) return { runtime: 'receipt', timeoutSeconds: 0 };

@@ -8,6 +8,7 @@ import { raisedEpoch } from '../agents/tokens/issue-token.service.js';
 import { closeIndeterminate } from '../executions/close-indeterminate.js';
 import { enterMaintenance, leaveMaintenance } from '../organizations/installation/maintenance-mode.store.js';
 import { hashRootKey, makeRootKey } from '../organizations/installation/root-key.js';
+import { giveUpDeliveries } from '../notifications/deliveries/give-up-deliveries.store.js';
 import { voidInvitations } from '../sign-in/invitations/void-invitations.store.js';
 import type { SessionRef } from '../sign-in/ports/sessions.js';
 import { type RecoveryParts } from './recovery-parts.store.js';
@@ -145,6 +146,8 @@ async function recordAll(
       return dropped;
     };
     while ((await work.run({ chains: [] }, drop)) === EFFECTS_AT_ONCE);
+    const giveUp = (tx: Tx) => giveUpDeliveries(tx, organizationId, since, EFFECTS_AT_ONCE);
+    while ((await work.run({ chains: [] }, giveUp)) === EFFECTS_AT_ONCE);
     const ended = await endedSince(run, organizationId, since);
     const chain = organizationChain(organizationId);
     await work.run({ chains: [chain] }, (tx) => {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { organizationChain } from '../../domain/audit/entry/chain.js';
+import { given } from '../../domain/given.js';
 import { newId } from '../../domain/ids.js';
 import type { Caller } from '../../platform/auth/access/principal.js';
 import { Entitlements } from '../../platform/commerce/entitlements.js';
@@ -49,11 +50,12 @@ export class ChangeOrganizationService {
     const organizationId = await this.query.choose(caller.scope, id);
     return this.work.run(sharedChange(organizationId), async (tx) => {
       const former = await this.organizations.read(tx, caller.scope, organizationId);
-      const separationOfDuties = wanted.settings?.separationOfDuties;
+      const settings = given({ separationOfDuties: wanted.settings?.separationOfDuties, decideByMail: wanted.settings?.decideByMail });
+      const { separationOfDuties } = settings;
       if (separationOfDuties !== undefined && separationOfDuties !== former.separationOfDuties) assertMaySetDuties(caller);
       const set = {
         ...(wanted.name === undefined ? {} : { name: wanted.name }),
-        ...(separationOfDuties === undefined ? {} : { separationOfDuties }),
+        ...settings,
       };
       const changed: OrganizationEntity = { ...former, ...set, updatedAt: await tx.now() };
       await this.organizations.update(tx, changed);
@@ -62,7 +64,7 @@ export class ChangeOrganizationService {
         metadata: {
           organizationId,
           ...(wanted.name === undefined ? {} : { name: wanted.name }),
-          ...(separationOfDuties === undefined ? {} : { settings: { separationOfDuties } }),
+          ...(Object.keys(settings).length === 0 ? {} : { settings }),
         },
       });
       return tx.reply(200, { organization: presentOrganization(changed) });

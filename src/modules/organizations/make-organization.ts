@@ -19,7 +19,9 @@ export class MakeOrganization {
   async insert(tx: Tx, { id, name, tenantId }: NewOrganization): Promise<OrganizationEntity> {
     const now = await tx.now();
     const { separationOfDuties } = this.config;
-    const organization: OrganizationEntity = { id, name, tenantId, separationOfDuties, createdAt: now, updatedAt: now };
+    const organization: OrganizationEntity = {
+      id, name, tenantId, separationOfDuties, decideByMail: false, createdAt: now, updatedAt: now,
+    };
     await this.organizations.insert(tx, organization);
     tx.record(organizationChain(id), {
       type: 'admin.organization_created',

@@ -15,6 +15,9 @@ export class OrganizationEntity {
   @Column('text', { name: 'separation_of_duties' })
   separationOfDuties!: SeparationOfDuties;
 
+  @Column('boolean', { name: 'decide_by_mail', default: false })
+  decideByMail!: boolean;
+
   @Column('timestamptz', { name: 'created_at' })
   createdAt!: Date;
 

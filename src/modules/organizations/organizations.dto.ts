@@ -1,5 +1,5 @@
 import { SEPARATIONS, type SeparationOfDuties } from '../../domain/hitl/duties.js';
-import { Nested, NotYet, OneOf, Text } from '../../platform/http/fields/fields.js';
+import { Flag, Nested, NotYet, OneOf, Text } from '../../platform/http/fields/fields.js';
 import { PageQuery } from '../../platform/http/fields/pagination.js';
 
 const name = { max: 200, min: 1, singleLine: true, doc: 'Shown to people.', example: 'Acme' } as const;
@@ -19,7 +19,10 @@ export class OrganizationSettingsDto {
   })
   separationOfDuties?: SeparationOfDuties;
 
-  @NotYet('decisions by mail are not available yet')
+  @Flag({
+    optional: true,
+    doc: 'Whether links in mails decide requests of level 0 and 1 without signing in, once each. Of no effect under `strict`.',
+  })
   decideByMail?: boolean;
 
   @NotYet('the gateway to language models is not available yet')

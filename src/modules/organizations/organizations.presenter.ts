@@ -4,7 +4,7 @@ import type { OrganizationEntity } from './organization.entity.js';
 
 export class OrganizationSettingsReply {
   @ApiProperty({ enum: SEPARATIONS }) separationOfDuties!: SeparationOfDuties;
-  @ApiProperty({ description: 'Always false yet.' }) decideByMail!: boolean;
+  @ApiProperty({ description: 'Links in mails decide, without signing in.' }) decideByMail!: boolean;
   @ApiProperty({ enum: ['optional'], description: 'Always `optional` yet.' }) scanPii!: string;
 }
 
@@ -28,12 +28,12 @@ export class OrganizationListReply {
 }
 
 export function presentOrganization(organization: OrganizationEntity): OrganizationReply {
-  const { id, name, tenantId, separationOfDuties, createdAt, updatedAt } = organization;
+  const { id, name, tenantId, separationOfDuties, decideByMail, createdAt, updatedAt } = organization;
   return {
     id,
     name,
     ...(tenantId === null ? {} : { tenantId }),
-    settings: { separationOfDuties, decideByMail: false, scanPii: 'optional' },
+    settings: { separationOfDuties, decideByMail, scanPii: 'optional' },
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
   };

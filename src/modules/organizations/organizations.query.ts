@@ -7,8 +7,8 @@ import type { Page, PageRequest } from '../../platform/http/fields/pagination.js
 import { Problem } from '../../platform/http/reply/problem.js';
 import type { OrganizationEntity } from './organization.entity.js';
 
-const COLUMNS = `o.id, o.name, o.tenant_id as "tenantId", o.separation_of_duties as "separationOfDuties", o.created_at as "createdAt",
-  o.updated_at as "updatedAt"`;
+const COLUMNS = `o.id, o.name, o.tenant_id as "tenantId", o.separation_of_duties as "separationOfDuties",
+  o.decide_by_mail as "decideByMail", o.created_at as "createdAt", o.updated_at as "updatedAt"`;
 
 @Injectable()
 export class OrganizationsQuery {

@@ -57,6 +57,14 @@ export class TeamStore {
     if (rows.length === 0) throw absent();
   }
 
+  /** Which of these are no teams of the organization. */
+  async missing(tx: Tx, organizationId: string, ids: readonly string[]): Promise<string[]> {
+    if (ids.length === 0) return [];
+    const rows = await tx.query<{ id: string }>('select id from teams where organization_id = $1 and id = any ($2)', [organizationId, ids]);
+    const found = new Set(rows.map(({ id }) => id));
+    return ids.filter((id) => !found.has(id));
+  }
+
   /** Locks the team against agents that join, after those that are joining have committed: then its agents can be counted. */
   async lockToRemove(tx: Tx, { organizationId, id }: TeamRef): Promise<void> {
     const rows = await tx.query('select id from teams where organization_id = $1 and id = $2 for update', [organizationId, id]);

@@ -127,10 +127,12 @@ export const NOTIFICATIONS = {
   SMTP_PASS: secret(text(), 'Its password.'),
   SMTP_FROM: optional(text(), 'Sender of mails.'),
   SLACK_WEBHOOK_URL: secret(httpUrl(), 'Slack incoming webhook.'),
-  SLACK_BOT_TOKEN: secret(text(), 'Slack bot token.'),
-  SLACK_SIGNING_SECRET: secret(text(), 'Verifies calls from Slack.'),
+  SLACK_BOT_TOKEN: secret(text(), 'Slack bot token, instead: its messages are changed once their requests are decided.'),
+  SLACK_CHANNEL: optional(text(), 'Id of the channel that the bot posts to.'),
+  SLACK_SIGNING_SECRET: secret(text(), 'Verifies calls from Slack; without it messages have links instead of buttons.'),
+  SLACK_API_URL: withDefault('https://slack.com/api', baseUrl(), 'Where the bot calls, for other clouds of Slack.'),
   TEAMS_WEBHOOK_URL: secret(httpUrl(), 'Microsoft Teams workflow webhook.'),
-  HITL_WEBHOOK_URL: secret(httpUrl(), 'Webhook for events of human approval.'),
+  HITL_WEBHOOK_URL: secret(httpUrl(), 'Webhook for events of human approval; signed by WEBHOOK_SECRET.'),
 } as const;
 
 export const MODELS = {
@@ -177,6 +179,5 @@ export type VariableName = keyof Environment;
 
 /** Read and checked, and obeyed by nothing yet: the parts that they are for are not built. Said in `.env.example` and at start. */
 export const NOT_OBEYED_YET: ReadonlySet<string> = new Set<VariableName>([
-  'SLACK_WEBHOOK_URL', 'SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'TEAMS_WEBHOOK_URL', 'HITL_WEBHOOK_URL',
   ...(Object.keys(MODELS) as (keyof typeof MODELS)[]),
 ]);

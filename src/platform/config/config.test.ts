@@ -147,6 +147,8 @@ describe('loadConfig', () => {
     ['another scheme', { APP_URL: 'ftp://a.example' }, /^APP_URL: must be an http/],
     ['a weak webhook secret', { WEBHOOK_SECRET: 'whsec_c2hvcnQ=' }, /^WEBHOOK_SECRET: must be whsec_ followed by 24 to 64 bytes/],
     ['a mail server without a sender', { SMTP_HOST: 'mail' }, /^SMTP_FROM: must be set when SMTP_HOST is$/],
+    ['a Slack bot without a channel', { SLACK_BOT_TOKEN: 'xoxb-1' }, /^SLACK_CHANNEL: must be set when SLACK_BOT_TOKEN is$/],
+    ['a webhook that nothing signs', { HITL_WEBHOOK_URL: 'https://a.example' }, /^WEBHOOK_SECRET: must be set when HITL_WEBHOOK_URL is/],
     ['a provider without a client', { OIDC_ISSUER: 'https://id.example' }, /^OIDC_CLIENT_ID: must be set/],
     ['a client without a provider', { OIDC_CLIENT_ID: 'cs' }, /^OIDC_ISSUER: must be set when OIDC_CLIENT_ID is$/],
     ['scopes without openid', { OIDC_SCOPES: 'profile email' }, /^OIDC_SCOPES: must be scopes separated by spaces, openid among/],

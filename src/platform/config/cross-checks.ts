@@ -66,6 +66,12 @@ function channelProblems(env: Environment): string[] {
   const problems: string[] = [];
   if (env.SMTP_HOST !== undefined && env.SMTP_FROM === undefined) problems.push('SMTP_FROM: must be set when SMTP_HOST is');
   if (env.SMTP_USER !== undefined && env.SMTP_PASS === undefined) problems.push('SMTP_PASS: must be set when SMTP_USER is');
+  if (env.SLACK_BOT_TOKEN !== undefined && env.SLACK_CHANNEL === undefined) {
+    problems.push('SLACK_CHANNEL: must be set when SLACK_BOT_TOKEN is');
+  }
+  if (env.HITL_WEBHOOK_URL !== undefined && env.WEBHOOK_SECRET === undefined) {
+    problems.push('WEBHOOK_SECRET: must be set when HITL_WEBHOOK_URL is: it signs what is posted there');
+  }
   return problems;
 }
 

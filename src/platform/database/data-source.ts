@@ -6,6 +6,8 @@ import { CreateAgentsAndGrants20261121000300 } from '../../../migrations/2026112
 import { CreateGateAndHitl20261121000400 } from '../../../migrations/20261121000400-create-gate-and-hitl.js';
 import { CreateSignIn20261121000500 } from '../../../migrations/20261121000500-create-sign-in.js';
 import { CreatePlatform20261121000600 } from '../../../migrations/20261121000600-create-platform.js';
+import { CreateNotifications20261121000700 } from '../../../migrations/20261121000700-create-notifications.js';
+import { CreateSecrets20261121000800 } from '../../../migrations/20261121000800-create-secrets.js';
 import { CreateTasks20261121001000 } from '../../../migrations/20261121001000-create-tasks.js';
 import { CoalescingSocket } from './batching/coalescing-socket.js';
 import { SESSION, UNLIMITED_SESSION } from './new-client.js';
@@ -36,7 +38,8 @@ export function dataSourceOptions(
     poolSize,
     migrations: [
       CreateAuditLog20261121000100, CreatePeople20261121000200, CreateAgentsAndGrants20261121000300, CreateGateAndHitl20261121000400,
-      CreateSignIn20261121000500, CreatePlatform20261121000600, CreateTasks20261121001000,
+      CreateSignIn20261121000500, CreatePlatform20261121000600, CreateNotifications20261121000700, CreateSecrets20261121000800,
+      CreateTasks20261121001000,
     ],
     migrationsTableName: 'migrations',
     // Each migration commits with its own row in the table, so a failed one leaves those before it in place.

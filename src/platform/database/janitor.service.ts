@@ -14,10 +14,6 @@ const JANITOR_LOCK = 715_517_003;
 const SPENT = [
   `delete from idempotency_keys where (organization_id, scope) in
      (select organization_id, scope from idempotency_keys where created_at < clock_timestamp() - interval '24 hours' limit $1)`,
-  // Notifications that could not be sent for a week: by then they would only confuse. Orders to run an action are never deleted.
-  `delete from outbox where (organization_id, id) in
-     (select organization_id, id from outbox where kind = 'notification.send'
-       and created_at < clock_timestamp() - interval '7 days' limit $1)`,
 ];
 
 /** Deletes at most so many spent rows of a module's own, and says how many. */

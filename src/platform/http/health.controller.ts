@@ -19,6 +19,9 @@ class ReadyReply {
   parkedEffects!: number;
   @ApiProperty({ type: 'integer', description: 'For how many seconds entries have stood that not every anchor knows; 0: there are none.' })
   unanchoredSeconds!: number;
+  @ApiProperty({ type: 'integer', description: 'Notification channels that are off: this ENCRYPTION_KEY does not open their settings.' })
+  unreadableChannels!: number;
+  @ApiProperty({ type: 'integer', description: 'Deliveries to channels that wait; 10,000 stands for more.' }) deliveriesWaiting!: number;
   @ApiProperty({
     enum: ['current', 'retired', 'replaced'],
     description: 'Whether `AUDIT_SIGNING_KEY` is the key that signs. `retired`: it was rotated, and this server has the old one. ' +
@@ -85,6 +88,6 @@ export class HealthController {
       throw new Problem('UNAVAILABLE', detail, { headers: { 'Retry-After': '5' } });
     }
     const [parkedEffects, facts] = await Promise.all([this.outbox.parked(), this.facts.look()]);
-    return { status: 'ready', clockSkewMs, parkedEffects, ...(facts as Pick<ReadyReply, 'unanchoredSeconds' | 'signingKey'>) };
+    return { status: 'ready', clockSkewMs, parkedEffects, ...(facts as Omit<ReadyReply, 'status' | 'clockSkewMs' | 'parkedEffects'>) };
   }
 }

@@ -4,11 +4,16 @@ import { CONFIG, type CompleteConfig } from '../config/config.js';
 import type { Tx } from '../database/transaction/tx.js';
 import { SealedBox } from '../secrets/sealed-box.js';
 
-/** A mail of plain text to one person. */
+/** A mail to one person. */
 export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
+  /** The same as HTML, for mail programs that show it. */
+  readonly html?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What mails of one thread have in common: letters, digits, `_` and `-`. */
+  readonly thread?: string;
 }
 
 /** What an effect `mail.send` is sealed for: a payload of something else does not open as a mail. */

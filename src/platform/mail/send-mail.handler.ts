@@ -3,12 +3,11 @@ import type { Logger } from 'pino';
 import { Problem } from '../http/reply/problem.js';
 import { LOGGER } from '../logging/token.js';
 import type { OutboxRow } from '../outbox/outbox-row.js';
-import { type EffectHandler, OutboxWorker } from '../outbox/outbox.worker.js';
+import type { EffectHandler } from '../outbox/effect-handler.js';
+import { OutboxWorker } from '../outbox/outbox.worker.js';
 import { Mailer } from './mailer.js';
-import { MailRefused, Smtp } from './smtp.js';
+import { mailCodes, MailRefused, Smtp } from './smtp.js';
 
-/** Of the worker's eight slots: a slow mail server keeps approved actions waiting in none of the others. */
-const AT_ONCE = 2;
 /** Then it is given up: what a mail invites to does not wait for ever. */
 const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
 
@@ -16,7 +15,7 @@ const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
 @Injectable()
 export class SendMailHandler implements EffectHandler, OnModuleInit {
   readonly kind = 'mail.send';
-  private sending = 0;
+  readonly atOnce = 2;
 
   constructor(
     private readonly worker: OutboxWorker,
@@ -33,28 +32,17 @@ export class SendMailHandler implements EffectHandler, OnModuleInit {
   async handle(row: OutboxRow): Promise<void> {
     const mail = this.mailer.read(row.payload);
     if (mail === undefined) return this.giveUp(row, 'it was not sealed by this installation');
-    if (this.sending >= AT_ONCE) throw new Problem('UNAVAILABLE', 'Other mails are being sent.');
-    this.sending++;
     try {
       await this.smtp.send(mail, row.id);
     } catch (error) {
-      if (error instanceof MailRefused) return this.giveUp(row, reasonOf(error.cause));
-      if (Date.now() - row.createdAt.getTime() > GIVEN_UP_AFTER_MS) return this.giveUp(row, reasonOf(error));
+      if (error instanceof MailRefused) return this.giveUp(row, mailCodes(error.cause));
+      if (Date.now() - row.createdAt.getTime() > GIVEN_UP_AFTER_MS) return this.giveUp(row, mailCodes(error));
       // What a mail server says may name whom it was for.
-      throw new Problem('UNAVAILABLE', `The mail could not be sent: ${reasonOf(error)}.`);
-    } finally {
-      this.sending--;
+      throw new Problem('UNAVAILABLE', `The mail could not be sent: ${mailCodes(error)}.`);
     }
   }
 
   private giveUp({ id, organizationId, attempts }: OutboxRow, reason: string): void {
     this.logger.error({ id, organizationId, attempts, reason }, 'a mail was not sent, and is not tried again');
   }
-}
-
-/** Codes alone. */
-function reasonOf(error: unknown): string {
-  const { code, responseCode } = (error ?? {}) as { code?: unknown; responseCode?: unknown };
-  const codes = [code, responseCode].filter((one) => typeof one === 'string' || typeof one === 'number');
-  return codes.length === 0 ? 'no answer' : codes.join(' ');
 }

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Transporter } from 'nodemailer';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
+import { type Delivery, type DeliveryTerms, deliver, type OutgoingMail } from './delivery.js';
 import type { Mail } from './mailer.js';
 
 const CONNECT_MS = 5_000;
@@ -31,19 +32,22 @@ export class Smtp {
 
   /**
    * @param id the same whenever the same mail is sent again, so that mail programs recognize it
+   * @param withinMs for all of it
    * @throws MailRefused where to try again is of no use; else Error
    */
-  async send({ to, subject, text }: Mail, id: string): Promise<void> {
+  async send({ to, thread, ...content }: Mail, id: string, withinMs = WHOLE_MS): Promise<void> {
     const { smtpFrom: from } = this.config;
     const host = from?.split('@').pop()?.replace(/[^A-Za-z0-9.-]/g, '') ?? 'localhost';
-    const messageId = `<${id}@${host}>`;
+    // Of a thread there need be no first mail: that all answer the same one is enough for mail programs.
+    const root = thread === undefined ? {} : { inReplyTo: `<${thread}@${host}>`, references: `<${thread}@${host}>` };
+    const mail = { ...content, ...root, from, to: { name: '', address: to }, messageId: `<${id}@${host}>` };
     let timer: NodeJS.Timeout | undefined;
     const tooLong = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('the mail server takes too long')), WHOLE_MS);
+      timer = setTimeout(() => reject(new Error('the mail server takes too long')), withinMs);
     });
     try {
       const transport = await (this.transport ??= this.open());
-      await Promise.race([transport.sendMail({ from, to: { name: '', address: to }, subject, text, messageId }), tooLong]);
+      await Promise.race([transport.sendMail(mail), tooLong]);
     } catch (error) {
       const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
       if (OF_THE_MAIL.has(code) && typeof responseCode === 'number' && responseCode >= 500) throw new MailRefused(error);
@@ -51,6 +55,18 @@ export class Smtp {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Sends a mail once, and says how far it came. @param id the part of its `Message-ID` before the `@` */
+  async deliver(mail: OutgoingMail, id: string, terms: DeliveryTerms): Promise<Delivery> {
+    const { smtpHost, smtpFrom } = this.config;
+    if (smtpHost === undefined) return { kind: 'unreachable', reason: 'there is no mail server, since SMTP_HOST is not set' };
+    return deliver(await this.open(), smtpFrom, this.messageIdOf(id), mail, terms);
+  }
+
+  private messageIdOf(id: string): string {
+    const host = this.config.smtpFrom?.split('@').pop()?.replace(/[^A-Za-z0-9.-]/g, '') ?? 'localhost';
+    return `<${id}@${host}>`;
   }
 
   /** Loaded at the first mail: it would cost each start a quarter of a second. */
@@ -66,4 +82,11 @@ export class Smtp {
       disableFileAccess: true, disableUrlAccess: true,
     });
   }
+}
+
+/** What a mail server said, by codes alone: its words may name whom a mail was for. */
+export function mailCodes(error: unknown): string {
+  const { code, responseCode } = (error ?? {}) as { code?: unknown; responseCode?: unknown };
+  const codes = [code, responseCode].filter((one) => typeof one === 'string' || typeof one === 'number');
+  return codes.length === 0 ? 'no answer' : codes.join(' ');
 }

@@ -27,6 +27,11 @@ export interface OutboundRequest {
   readonly maxBytes: number;
   /** For everything: resolving, connecting, sending, reading. */
   readonly timeoutMs: number;
+  /**
+   * For an answer that comes in parts and need not end when it is whole: told each part, and says whether the answer is. Nothing is read
+   * after that.
+   */
+  readonly isWhole?: (part: Buffer, headers: Readonly<Record<string, string>>) => boolean;
   /** For addresses from the operator's environment: taken as they stand. Never for one that came by the API. */
   readonly trusted?: boolean;
 }
@@ -165,7 +170,7 @@ export class OutboundGuard {
         headersTimeout: 0,
         bodyTimeout: 0,
       });
-      return await read(answer, outbound.maxBytes, clock);
+      return await read(answer, outbound, clock);
     } catch {
       // Before the connection was made nothing can have been sent; afterwards that is unknown.
       if (!connected) {
@@ -180,7 +185,9 @@ export class OutboundGuard {
   }
 }
 
-async function read(answer: Dispatcher.ResponseData, maxBytes: number, clock: Countdown): Promise<OutboundAnswer> {
+async function read(
+  answer: Dispatcher.ResponseData, { maxBytes, isWhole }: OutboundRequest, clock: Countdown,
+): Promise<OutboundAnswer> {
   const headers = Object.fromEntries(
     Object.entries(answer.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
   );
@@ -195,6 +202,7 @@ async function read(answer: Dispatcher.ResponseData, maxBytes: number, clock: Co
       bytes += chunk.length;
       if (bytes > maxBytes) return answered('TOO_LARGE');
       chunks.push(chunk);
+      if (isWhole?.(chunk, headers)) return answered();
     }
     return answered();
   } catch {

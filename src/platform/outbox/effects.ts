@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../domain/json.js';
+import type { NotificationEvent } from '../../domain/notifications/events.js';
 
 /**
  * Everything that may follow a commit; a closed union. `execution.run`: an approved action goes to its runtime.
@@ -29,7 +30,19 @@ export function runExecution({ organizationId, ...action }: ApprovedAction): Eff
   return { kind: 'execution.run', organizationId, payload: action as unknown as JsonObject };
 }
 
+/** What an event is about, by ids. `by`: who brought it about, who is not notified of their own act. */
+export interface NotificationSubject {
+  readonly hitlRequestId?: string;
+  readonly executionId?: string;
+  readonly priority?: 'high';
+  /** An owner decided although the rules barred them: all administrators are notified. */
+  readonly breakGlass?: true;
+  readonly by?: string;
+  /** W3C Trace Context of the call behind the event, as it came. */
+  readonly traceparent?: string;
+}
+
 /** An event for the notification channels, which find addresses and texts themselves. */
-export function notify(organizationId: string, event: string, subject: JsonObject): Effect {
+export function notify(organizationId: string, event: NotificationEvent, subject: NotificationSubject): Effect {
   return { kind: 'notification.send', organizationId, payload: { event, ...subject } };
 }

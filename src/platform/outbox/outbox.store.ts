@@ -31,19 +31,19 @@ export class OutboxStore {
   ) {}
 
   /**
-   * The earliest of each kind, straight from the index: however many are due, no more are read than are taken. Planned anew each
-   * time, since a plan from when the outbox was empty would read a full one from end to end.
+   * The earliest of each kind, so many of it and so many of all together, straight from the index: however many are due, no more are read
+   * than are taken. Planned anew each time, since a plan from when the outbox was empty would read a full one from end to end.
    */
-  async claim(kinds: EffectKind[], limit: number): Promise<OutboxRow[]> {
+  async claim(kinds: ReadonlyMap<EffectKind, number>, limit: number): Promise<OutboxRow[]> {
     const [rows] = await this.dataSource.query<[OutboxRow[], number]>(
       `update outbox o set available_at = clock_timestamp() + make_interval(secs => $2), attempts = o.attempts + 1
-       from (select first.organization_id, first.id from unnest($1::text[]) as k(kind) cross join lateral (
+       from (select first.organization_id, first.id from unnest($1::text[], $4::integer[]) as k(kind, room) cross join lateral (
                select organization_id, id from outbox where kind = k.kind and available_at <= statement_timestamp()
-               order by available_at limit $3 for update skip locked) first limit $3) due
+               order by available_at limit k.room for update skip locked) first limit $3) due
        where o.organization_id = due.organization_id and o.id = due.id
        returning o.organization_id as "organizationId", o.id, o.kind, o.payload, o.attempts, o.created_at as "createdAt",
          ${UNHURRIED}`,
-      [kinds, CLAIM_SECONDS, limit],
+      [[...kinds.keys()], CLAIM_SECONDS, limit, [...kinds.values()]],
     );
     return rows;
   }
@@ -52,6 +52,15 @@ export class OutboxStore {
     const claimed = [organizationId, id, attempts];
     await this.statements.byKey(
       `delete from outbox where organization_id = $1 and id = $2 and attempts = $3 returning ${UNHURRIED}`, claimed,
+    );
+  }
+
+  /** Planned anew each time, by how many there are. */
+  async allDone(rows: readonly OutboxRow[]): Promise<void> {
+    await this.dataSource.query(
+      `delete from outbox o using unnest($1::text[], $2::bigint[], $3::integer[]) as d(organization_id, id, attempts)
+       where o.organization_id = d.organization_id and o.id = d.id and o.attempts = d.attempts returning ${UNHURRIED}`,
+      [rows.map(({ organizationId }) => organizationId), rows.map(({ id }) => id), rows.map(({ attempts }) => attempts)],
     );
   }
 

@@ -7,7 +7,8 @@ const TAG_BYTES = 16;
 
 /** What a key is for: one that leaks, or is used where it should not be, opens nothing else. */
 export type SealPurpose =
-  'sign-in' | 'sessions' | 'mail' | 'provider-account' | 'forms' | 'challenges' | 'slow-downs' | 'spent-once' | 'erasures';
+  'sign-in' | 'sessions' | 'mail' | 'provider-account' | 'forms' | 'challenges' | 'slow-downs' | 'spent-once' | 'erasures' | 'channels'
+  | 'chat-links' | 'secrets';
 
 /**
  * Seals what has to be kept or carried by somebody else and read by us alone (AES-256-GCM, a random nonce each), and marks what only

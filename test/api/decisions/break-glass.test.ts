@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { keepEvents, keptEvents } from '../../support/notifications/kept-events.js';
 import { auditOf } from '../../support/log/entries.js';
 import { executionBecomes, pauseOutbox, requestOf, resumeOutbox } from '../../support/builders/gate.js';
 import { aTeam, type BuiltPerson } from '../../support/builders/people.js';
@@ -8,6 +9,7 @@ import {
 } from '../../support/hitl/decision-setting.js';
 
 startDecisions();
+beforeAll(() => keepEvents(server));
 
 describe('breaking the glass', () => {
   const REASON = 'The plant is on fire.';
@@ -31,10 +33,9 @@ describe('breaking the glass', () => {
     try {
       const reply = await approved(owner, request, { [name]: true, comment: REASON });
       expect(reply.at('request')).toMatchObject({ breakGlass: true, comment: REASON });
-      const notified = await server.sql<{ payload: object }>(
-        `select payload from outbox where organization_id = $1 and payload->>'event' = 'hitl.request.approved'`, [organizationId]);
-      const loud = { priority: 'high', breakGlass: true };
-      expect(notified).toEqual([{ payload: { event: 'hitl.request.approved', hitlRequestId: request.id, ...loud } }]);
+      const loud = { priority: 'high', breakGlass: true, by: owner.id };
+      const notified = (await keptEvents(server, request.id)).filter(({ event }) => event === 'hitl.request.approved');
+      expect(notified).toEqual([{ event: 'hitl.request.approved', hitlRequestId: request.id, ...loud }]);
     } finally {
       await resumeOutbox(server);
     }

@@ -6,6 +6,7 @@ import { defineCapability, executionOf } from '../../support/builders/gate.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { freePort } from '../../support/servers/server-process.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { keepEvents, keptEvents } from '../../support/notifications/kept-events.js';
 
 let server: TestServer;
 let receiver: Receiver;
@@ -32,6 +33,7 @@ const call = (agent: BuiltAgent & { capability: string }, input: unknown = {}): 
 describe('the http connector', () => {
   beforeAll(async () => {
     server = await startServer();
+    await keepEvents(server);
   });
 
   afterAll(() => server.stop());
@@ -143,9 +145,7 @@ describe('the http connector', () => {
         metadata: { outcome: 'indeterminate', executionId: reply.text('executionId') },
     });
     expect(receiver.requests).toHaveLength(1);
-    const notified = await server.sql(`select 1 from outbox where payload ->> 'event' = 'execution.indeterminate'
-      and payload ->> 'executionId' = $1`, [reply.text('executionId')]);
-    expect(notified).toHaveLength(1);
+    expect(await keptEvents(server, reply.text('executionId'))).toMatchObject([{ event: 'execution.indeterminate' }]);
   });
 
   test('an idempotent one is asked again with the same key until it answers', async () => {

@@ -4,6 +4,7 @@ import { auditOf, eventsOf } from '../../support/log/entries.js';
 import { anAgent } from '../../support/builders/agents.js';
 import { executionOf } from '../../support/builders/gate.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { keepEvents, keptEvents } from '../../support/notifications/kept-events.js';
 import { EXECUTE } from '../../support/http/paths.js';
 
 const HARDCODED = ['phone.call', 'finance.transfer', 'finance.payment', 'system.shutdown', 'data.delete'];
@@ -13,6 +14,7 @@ let root: Client;
 
 beforeAll(async () => {
   server = await startServer();
+  await keepEvents(server);
   root = asRoot(server);
 });
 
@@ -57,9 +59,7 @@ describe('the five modes', () => {
     const agent = await anAgent(server).granted('web.search', { hitlMode: 'notify' }).create();
     const reply = (await agent.client.post(EXECUTE, { capability: 'web.search' })).expect(200);
     expect(reply.body).toMatchObject({ status: 'executed', effectiveMode: 'notify', auditId: expect.stringMatching(/^audit_/) });
-    const notified = await server.sql(`select 1 from outbox where kind = 'notification.send' and payload ->> 'event' = 'execution.notified'
-      and payload ->> 'executionId' = $1`, [reply.text('executionId')]);
-    expect(notified).toHaveLength(1);
+    expect(await keptEvents(server, reply.text('executionId'))).toMatchObject([{ event: 'execution.notified' }]);
   });
 
   test.each([

@@ -5,6 +5,7 @@ import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { defineCapability, executionOf, requestOf } from '../../support/builders/gate.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { keepEvents, keptEvents } from '../../support/notifications/kept-events.js';
 import { EXECUTE } from '../../support/http/paths.js';
 
 let server: TestServer;
@@ -15,6 +16,7 @@ let receiver: Receiver;
 beforeAll(async () => {
   [server, receiver] = await Promise.all([startServer(), startReceiver()]);
   replica = await startServer({ replicaOf: server });
+  await keepEvents(server);
   root = asRoot(server);
   await defineCapability(server, 'crm.push', { connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}' } });
 });
@@ -165,9 +167,7 @@ describe('an execution under a key', () => {
     const first = (await ask()).expect(200);
     expect(first.body).toMatchObject({ status });
     expect((await ask()).expect(200).body).toEqual(first.body);
-    const notified = await server.sql(`select 1 from outbox where payload ->> 'event' = $1 and payload ->> 'executionId' = $2`,
-      [event, first.text('executionId')]);
-    expect(notified).toHaveLength(1);
+    expect(await keptEvents(server, first.text('executionId'))).toMatchObject([{ event }]);
   });
 
   test('a repeated call waits for the decision as the first one does', async () => {

@@ -138,6 +138,21 @@ describe('changing one', () => {
     ]);
   });
 
+  test('an admin lets mails decide, and takes it back; what is left out stays', async () => {
+    const organizationId = await anOrganization(server);
+    const admin = await aPerson(server, 'admin', { organizationId });
+    const path = `${ORGANIZATIONS}/${organizationId}`;
+    const set = async (settings: Record<string, unknown>) =>
+      (await admin.client.patch(path, { settings })).expect(200).at('organization.settings.decideByMail');
+    expect(await set({ decide_by_mail: true })).toBe(true);
+    expect(await set({ separationOfDuties: 'standard' })).toBe(true);
+    expect((await admin.client.get(path)).expect(200).at('organization.settings.decideByMail')).toBe(true);
+    expect(await set({ decideByMail: false })).toBe(false);
+    expect((await entriesOf(server, 'admin.organization_updated', organizationId)).map(({ metadata }) => metadata.settings)).toEqual([
+      { decideByMail: false }, { separationOfDuties: 'standard' }, { decideByMail: true },
+    ]);
+  });
+
   test('a change raises the revision that decisions compare', async () => {
     const organizationId = await anOrganization(server);
     const revision = async () =>
@@ -149,7 +164,7 @@ describe('changing one', () => {
 
   test('settings that nothing obeys yet, and words that are none, are refused', async () => {
     const path = `${ORGANIZATIONS}/${await anOrganization(server)}`;
-    for (const settings of [{ decideByMail: false }, { decide_by_mail: true }, { scanPii: 'required' }, { separationOfDuties: 'off' }]) {
+    for (const settings of [{ decideByMail: 'yes' }, { decide_by_mail: 1 }, { scanPii: 'required' }, { separationOfDuties: 'off' }]) {
       (await root.patch(path, { settings })).expect(400, 'VALIDATION_FAILED');
     }
     for (const name of ['', ' ', 'a\nb', 'x'.repeat(201), 7, null]) (await root.patch(path, { name })).expect(400, 'VALIDATION_FAILED');

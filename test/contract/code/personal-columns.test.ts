@@ -129,7 +129,8 @@ const LIKE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   tasks: { status: 'cancelled', chain: [], ancestors: [] },
   routing_decisions: { capabilities: [], candidates: [] },
-  outbox: { kind: 'notification.send' },
+  // Of a kind that nobody takes here: there is no mail server.
+  outbox: { kind: 'mail.send' },
   erasures: { kind: 'values', state: 'done' },
   rate_quotas: { subject: `address:${ADDRESS}` },
   sessions: { method: 'passkey' },

@@ -41,7 +41,7 @@ describe('what npm run prove tries', () => {
 describe('what a change is a reason to try', () => {
   test('those about the part that it touches, and no others', () => {
     const { chosen, left } = chosenFor(['src/platform/mail/mail-outbox.ts', 'README.md']);
-    expect(names(chosen)).toEqual(['faults/servers/slow-mail']);
+    expect(names(chosen)).toEqual(['faults/servers/slow-mail', 'faults/notifications/slow-receivers']);
     expect(chosen[0]!.why).toBe('src/platform/mail/mail-outbox.ts');
     expect(left).toEqual([]);
     expect(chosenFor(['README.md', 'src/platform/mail/mail.test.ts'])).toEqual({ chosen: [], left: [] });
@@ -49,7 +49,7 @@ describe('what a change is a reason to try', () => {
 
   test('one that was changed itself comes first', () => {
     const { chosen } = chosenFor(['src/platform/mail/mail-outbox.ts', 'test/faults/audit/leadership.test.ts']);
-    expect(names(chosen)).toEqual(['faults/audit/leadership', 'faults/servers/slow-mail']);
+    expect(names(chosen)).toEqual(['faults/audit/leadership', 'faults/servers/slow-mail', 'faults/notifications/slow-receivers']);
   });
 
   test('as many as fit into the minutes, the rest is named; without history everything', () => {

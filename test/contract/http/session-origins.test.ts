@@ -153,8 +153,10 @@ describe('a call by a session that changes something', () => {
 });
 
 describe('a call that lets somebody in', () => {
-  // These are no browser's: a node shows its setup token, the provider a logout token that it has signed.
-  const OF_MACHINES = ['POST /api/v1/node/activate', 'POST /api/v1/auth/backchannel-logout'];
+  // These are no browser's: a node shows its setup token, the provider a logout token that it has signed, Slack signs what it sends.
+  const OF_MACHINES = [
+    'POST /api/v1/node/activate', 'POST /api/v1/auth/backchannel-logout', 'POST /api/v1/notifications/callbacks/slack',
+  ];
 
   test.each(['no origin', 'the origin null', 'the origin of another site', 'a sibling port on our host', 'a page of the same site'])(
     'comes from a page of ours too: not with %s', async (attempt) => {
@@ -162,6 +164,7 @@ describe('a call that lets somebody in', () => {
       const asked = open.filter((route) => !OF_MACHINES.includes(named(route)));
       expect(asked.map(named)).toEqual(expect.arrayContaining([
         'POST /sign-in', 'POST /invitations/{token}', 'POST /api/v1/auth/passkey', 'POST /api/v1/auth/invitations/{token}/passkey',
+        'POST /hitl/{id}/approve', 'POST /hitl/{id}/reject',
       ]));
       expect(open.length - asked.length).toBe(OF_MACHINES.length);
       const before = await storedState(server);

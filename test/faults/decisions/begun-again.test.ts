@@ -8,6 +8,7 @@ import { defineCapability, executionBecomes, executionOf, requestOf } from '../.
 import { aDoor } from '../../support/proofs/races.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { keepEvents, keptEvents } from '../../support/notifications/kept-events.js';
 import { EXECUTE } from '../../support/http/paths.js';
 
 // An approved action whose receiver honours its key is called again after a crash; each beginning has a number, and only the newest
@@ -20,6 +21,7 @@ let names = 0;
 
 beforeAll(async () => {
   server = await startServer();
+  await keepEvents(server);
   root = asRoot(server);
 });
 
@@ -71,9 +73,7 @@ async function executionEntries({ agent }: Approved): Promise<AuditEntry[]> {
 const calls = (): string[] => receiver.requests.map(({ headers, body }) => `${String(headers['idempotency-key'])} ${body}`);
 
 async function notificationsOf(id: string): Promise<number> {
-  const rows = await server.sql(`select 1 from outbox where kind = 'notification.send' and payload ->> 'event' = 'execution.indeterminate'
-    and payload ->> 'executionId' = $1`, [id]);
-  return rows.length;
+  return (await keptEvents(server, id)).filter(({ event }) => event === 'execution.indeterminate').length;
 }
 
 async function verifies(): Promise<void> {

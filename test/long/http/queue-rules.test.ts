@@ -14,10 +14,12 @@ import { Problem } from '../../../src/platform/http/reply/problem.js';
 import { asRoot } from '../../support/http/actors.js';
 import { anAgent } from '../../support/builders/agents.js';
 import { buildScenario, scenarios, type BuiltPersonRow, type BuiltScenario, type Scenario } from '../../support/hitl/queue-scenario.js';
+import { eventually } from '../../support/running/eventually.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
 // Queues judge groups of requests, from rows that are read for many people at once. Here every person of a tenant group is judged for
-// every request, at every level, by the service that judges single decisions; and its answers are those of the queues.
+// every request, at every level, by the service that judges single decisions; and its answers are those of the queues, and of whom the
+// question is put to.
 
 const NUM_RUNS = Number(process.env['QUEUE_WORLDS'] ?? 40);
 
@@ -102,6 +104,19 @@ async function standsWith(level: EscalationLevel, pairs: readonly Pair[], addres
   return new Set();
 }
 
+/** Whom the question about each request is put to, once a worker has recorded it. */
+async function notifiedOf({ here, requests }: BuiltScenario): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const ids = requests.map(({ id }) => id);
+  await server.sql(
+    `insert into outbox (organization_id, kind, payload)
+     select $1, 'notification.send', json_build_object('event', 'hitl.request.created', 'hitlRequestId', id) from unnest($2::text[]) as id`,
+    [here, ids]);
+  await eventually(async () => expect(await server.sql(`select 1 from outbox where organization_id = $1`, [here])).toEqual([]));
+  const rows = await server.sql<{ id: string; users: string[] }>(
+    `select hitl_request_id as id, array_agg(user_id) as users from notifications where hitl_request_id = any ($1) group by 1`, [ids]);
+  return new Map(rows.map(({ id, users }) => [id, new Set(users)]));
+}
+
 async function compare(scenario: Scenario): Promise<Record<string, number>> {
   const built = await buildScenario(server, scenario, model);
   const eligible = new EligibleDecidersQuery({});
@@ -113,6 +128,7 @@ async function compare(scenario: Scenario): Promise<Record<string, number>> {
     expect(reply.at('total')).toBe(ids.length);
     return new Set(ids);
   }));
+  const notified = await notifiedOf(built);
   for (const [n, { id }] of built.requests.entries()) {
     const { level, escalatedTo } = scenario.requests[n]!;
     const [row] = await server.sql<RequestAtLevel & Record<string, unknown>>(
@@ -121,6 +137,9 @@ async function compare(scenario: Scenario): Promise<Record<string, number>> {
     const wanted = await standsWith(level as EscalationLevel, pairs, escalatedTo);
     const shown = new Set(built.people.flatMap((_, i) => (queues[i]!.has(id) ? [i] : [])));
     expect({ request: n, in: [...shown] }).toEqual({ request: n, in: [...wanted] });
+    const asked = built.people.flatMap((person, i) => (notified.get(id)?.has(person.id) ? [i] : []));
+    const others = (notified.get(id)?.size ?? 0) - asked.length;
+    expect({ request: n, asked, others }).toEqual({ request: n, asked: [...wanted], others: 0 });
     counted.pairs += pairs.length;
     counted.standing += wanted.size;
     if (escalatedTo !== null && wanted.has(escalatedTo)) counted.addressed++;

@@ -2,9 +2,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import { organizationChain } from '../../../src/domain/audit/entry/chain.js';
 import { prepareEntry } from '../../../src/domain/audit/entry/prepare-entry.js';
 import { newId } from '../../../src/domain/ids.js';
+import { SealedBox } from '../../../src/platform/secrets/sealed-box.js';
 import { as, type Client } from '../http/actors.js';
 import { appendEntriesPast } from '../log/append-past.js';
+import { SIGNING_SECRET } from '../notifications/slack.js';
 import type { TestServer } from '../servers/server.js';
+import { TEST_ENVIRONMENT } from '../servers/test-run.js';
+
+/** The key of every server that tests start. */
+const box = new SealedBox({ encryptionKey: TEST_ENVIRONMENT['ENCRYPTION_KEY']! });
 
 export type Role = 'owner' | 'admin' | 'member' | 'viewer';
 
@@ -161,6 +167,23 @@ export async function aPasskey(
        created_at)
      values ($1, $2, $3, $2, '', 0, '{}', 'singleDevice', false, $4, clock_timestamp())`,
     [organizationId, id, userId, name],
+  );
+  return id;
+}
+
+/** A Slack account that is linked to somebody's, past the API, for an hour unless told otherwise; under the stand-in's secret. */
+export async function aChatAccount(
+  server: TestServer,
+  { organizationId, userId, workspace = 'T0TEST', chatUser, age = 3_600, secret = SIGNING_SECRET }: {
+    readonly organizationId: string; readonly userId: string; readonly workspace?: string; readonly chatUser?: string;
+    readonly age?: number; readonly secret?: string;
+  },
+): Promise<string> {
+  const id = newId('cha');
+  await server.sql(
+    `insert into chat_accounts (organization_id, id, user_id, chat, workspace, chat_user, vouched_by, created_at)
+     values ($1, $2, $3, 'slack', $4, coalesce($5, $2), $7, clock_timestamp() - make_interval(secs => $6))`,
+    [organizationId, id, userId, workspace, chatUser ?? null, age, box.mac('chat-links', secret)],
   );
   return id;
 }

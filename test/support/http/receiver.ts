@@ -102,7 +102,7 @@ async function answer(response: ServerResponse, plan: Answer): Promise<void> {
   if (drip) {
     for (let sent = 0; sent < content.length && !response.destroyed; sent += drip.bytes) {
       response.write(content.subarray(sent, sent + drip.bytes));
-      await pause(drip.everyMs);
+      await pause(drip.everyMs, undefined, { ref: false });
     }
   }
   response.end(drip ? undefined : content);

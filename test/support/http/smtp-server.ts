@@ -24,14 +24,18 @@ export interface SmtpTerms {
   /** Where it listens; any free port unless it is said. */
   readonly port?: number;
   readonly login?: { readonly user: string; readonly pass: string };
+  /** Recipients whom it does not take now (450). */
+  readonly defers?: RegExp;
   /** Recipients whom it does not know, for good. */
   readonly knowsNot?: string;
   /** How long it takes before it says that it has a mail, in milliseconds. */
   readonly slowMs?: number;
+  /** When it cuts the connection: before it asks for the text of a mail, or once it has that, without an answer. */
+  readonly cuts?: 'before the text' | 'after the text';
 }
 
 /** A real mail server without TLS, which keeps what it is sent. */
-export async function startSmtp({ port = 0, login, knowsNot, slowMs = 0 }: SmtpTerms = {}): Promise<TestSmtp> {
+export async function startSmtp({ port = 0, login, defers, knowsNot, slowMs = 0, cuts }: SmtpTerms = {}): Promise<TestSmtp> {
   const mails: ReceivedMail[] = [];
   let refused = 0;
   const server = new SMTPServer({
@@ -44,6 +48,8 @@ export async function startSmtp({ port = 0, login, knowsNot, slowMs = 0 }: SmtpT
       else done(new Error('535 wrong user or password'));
     },
     onRcptTo: ({ address }, _, done) => {
+      if (defers?.test(address)) return done(Object.assign(new Error('greylisted'), { responseCode: 450 }));
+      if (cuts === 'before the text') return cutAll(server);
       if (address !== knowsNot) return done();
       refused++;
       done(Object.assign(new Error('no such user'), { responseCode: 550 }));
@@ -55,7 +61,8 @@ export async function startSmtp({ port = 0, login, knowsNot, slowMs = 0 }: SmtpT
         const { mailFrom, rcptTo } = session.envelope;
         const from = mailFrom === false ? '' : (mailFrom?.address ?? '');
         mails.push(received(Buffer.concat(chunks).toString('utf8'), from, rcptTo.map(({ address }) => address), session.user));
-        setTimeout(() => done(), slowMs);
+        if (cuts === 'after the text') cutAll(server);
+        else setTimeout(() => done(), slowMs).unref();
       });
     },
   });
@@ -73,6 +80,11 @@ export async function startSmtp({ port = 0, login, knowsNot, slowMs = 0 }: SmtpT
     },
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
+}
+
+function cutAll(server: SMTPServer): void {
+  const { connections } = server as unknown as { connections: Set<{ _socket: { destroy(): void } }> };
+  for (const { _socket } of connections) _socket.destroy();
 }
 
 function received(source: string, from: string, to: string[], user: unknown): ReceivedMail {

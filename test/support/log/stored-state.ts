@@ -1,3 +1,4 @@
+import { eventually } from '../running/eventually.js';
 import type { TestServer } from '../servers/server.js';
 
 /** Digests of all rows by table. */
@@ -21,6 +22,7 @@ const GROWN_BY_THE_LEADER: ReadonlySet<string> = new Set([
  * authentication, and for the trees. Two equal states mean that nothing in between stored, changed or removed anything.
  */
 export async function storedState(server: TestServer): Promise<StoredState> {
+  await notificationsRecorded(server);
   const tables = await server.sql<{ name: string }>(
     `select table_name as name from information_schema.tables
      where table_schema = current_schema() and table_type = 'BASE TABLE' order by 1`,
@@ -29,8 +31,19 @@ export async function storedState(server: TestServer): Promise<StoredState> {
   return digests(server, tables.map(({ name }) => name), (name) => NOT_OURS[name] ?? '');
 }
 
+/** What was done before is turned into notifications by a worker, a moment later. Where no server runs it is never, and not waited for. */
+async function notificationsRecorded({ sql }: TestServer): Promise<void> {
+  const recorded = async () => {
+    const [row] = await sql<{ left: number }>(`select count(*)::integer as left from outbox
+      where kind = 'notification.send' and available_at <= clock_timestamp() + interval '30 s'`);
+    if (row!.left > 0) throw new Error(`${row!.left} events are not recorded yet`);
+  };
+  await eventually(recorded, { within: 5_000 }).catch(() => undefined);
+}
+
 /** What the database holds of some organizations: their rows in every table that says whose a row is, and they themselves. */
 export async function storedStateOf(server: TestServer, organizationIds: readonly string[]): Promise<StoredState> {
+  await notificationsRecorded(server);
   const whose = (name: string) => `where ${name === 'organizations' ? 'id' : 'organization_id'} = any ($1)`;
   return digests(server, await organizationTables(server), whose, [organizationIds]);
 }

@@ -37,6 +37,8 @@ export async function aScenario(server: TestServer, mark: string): Promise<Organ
   await server.sql('update agents set owner_id = $2 where organization_id = $1', [organizationId, people.member.id]);
   const name = `own.x${mark.slice(-8)}`;
   (await people.owner.client.post('/api/v1/capabilities', { name, description: mark })).expect(201);
+  const secret = `s${mark.slice(-8).toLowerCase()}`;
+  (await people.owner.client.put(`/api/v1/secrets/${secret}`, { value: mark, origins: ['https://api.example.com'] })).expect(201);
   const team = await aTeam(server, organizationId, [{ userId: people.member.id, role: 'lead' }, { userId: people.viewer.id }]);
   await server.sql('update teams set name = $2, description = $2 where organization_id = $1', [organizationId, mark]);
   const { executions, requests } = await whatItDid(agent.client, people.owner.client, mark);
@@ -58,7 +60,7 @@ export async function aScenario(server: TestServer, mark: string): Promise<Organ
       agentKeyId: agentKeys.map(({ id }) => id),
       executions, hitl: requests, grant: grants.list('grants').map((grant) => (grant as { id: string }).id),
       audit: entries.map(({ id }) => id), erasures: [await anErasure(server, organizationId)],
-      name: [name], capability: [name, 'web.search'],
+      name: [name], secret: [secret], capability: [name, 'web.search'],
     },
   };
 }

@@ -36,6 +36,7 @@ let sibling: string;
 let anonymousAnswers: Map<Route, { readonly bare: number; readonly onPage: number }>;
 /** Things to look at, by who looks. */
 const looks = new Map<MatrixCaller, ObjectOwner>();
+const PEOPLE: Partial<Record<MatrixCaller['is'], true>> = { owner: true, admin: true, member: true, viewer: true };
 /** Calls under way at once. */
 const LANES = 12;
 
@@ -99,6 +100,10 @@ function wanted(call: Call, answer: Reply): [string, boolean] {
   const { principal, target, whose } = call;
   if (isPublic(call.route)) {
     const known = anonymousAnswers.get(call.route)!;
+    // A page that leads to the sign-in page is for whoever is signed in: there it says what they may see.
+    if (known.bare === 303 && principal.browser !== undefined && Object.hasOwn(PEOPLE, principal.is)) {
+      return principal.from === 'elsewhere' && target.names === 'in the path' ? ['404', status === 404] : ['let through', passes];
+    }
     return ['the same for everybody', status === (principal.browser?.onPage === true ? known.onPage : known.bare)];
   }
   if (principal.is === 'nobody') return ['401', status === 401 && code(answer) === 'UNAUTHENTICATED'];

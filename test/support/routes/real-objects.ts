@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { asRoot } from '../http/actors.js';
 import { goodBody } from './bad-bodies.js';
+import { aDeadDelivery, aNotification } from '../builders/notifications.js';
 import { anAgent, anAgentKey, type BuiltAgent } from '../builders/agents.js';
-import { anErasure, anInvitation, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson } from '../builders/people.js';
+import {
+  aChatAccount, anErasure, anInvitation, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson,
+} from '../builders/people.js';
 import { namedIn, pathOf, type Route } from './routes.js';
 import type { TestServer } from '../servers/server.js';
 import { asSession, aTenant } from '../builders/tenants.js';
@@ -49,6 +52,8 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   keyId: async ({ server, organizationId, account }) => (await aPersonalKey(server, { organizationId, userId: (await account()).id })).id,
   sessions: async ({ server, organizationId, account }) => (await asSession(server, { id: (await account()).id, organizationId })).id,
   passkeys: async ({ server, organizationId, account }) => aPasskey(server, { organizationId, userId: (await account()).id }),
+  'chat-accounts': async ({ server, organizationId, account }) =>
+    aChatAccount(server, { organizationId, userId: (await account()).id }),
   invitations: ({ server, organizationId }) => anInvitation(server, organizationId),
   // A link is good for whoever has it: there is nobody whose it is.
   token: async () => '0'.repeat(64),
@@ -56,6 +61,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   stops: async (place) => aStop(place.server, place.organizationId, { agentId: (await stopped(place)).id, by: place.person.id }),
   capability: async () => 'web.search',
   name: ({ server, organizationId }) => aCapability(server, organizationId),
+  secret: ({ server, organizationId }) => aSecret(server, organizationId),
   grant: async ({ server, agent }) => {
     const query = { agentId: (await agent()).id, capability: 'web.search' };
     return (await asRoot(server).get('/api/v1/capabilities/grants', { query })).expect(200).text('grants.0.id');
@@ -65,6 +71,10 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   hitl: async ({ server, agent }) =>
     (await execute(server, 'email.send', await agent())).expect(202).text('hitlRequestId'),
   tasks: async ({ server, agent }) => aTask(server, (await agent()).id),
+  notifications: async ({ server, organizationId, account }) => aNotification(server, organizationId, (await account()).id),
+  deliveries: ({ server, organizationId }) => aDeadDelivery(server, organizationId),
+  // The only one that is always set up.
+  channel: async () => 'in_app',
   tenants: async ({ server }) => (await aTenant(server, 'teams')).id,
   erasures: ({ server, organizationId }) => anErasure(server, organizationId),
   audit: ({ server, organizationId, person }) => anEntryAbout(server, organizationId, person.id),
@@ -88,6 +98,15 @@ async function aCapability(server: TestServer, organizationId: string): Promise<
   const name = `own.x${randomBytes(4).toString('hex')}`;
   const owner = await aPerson(server, 'owner', { organizationId });
   (await owner.client.post('/api/v1/capabilities', { name, description: 'of the organization' })).expect(201);
+  return name;
+}
+
+/** A secret that no definition names, as the API would set it. */
+async function aSecret(server: TestServer, organizationId: string): Promise<string> {
+  const name = `s${randomBytes(4).toString('hex')}`;
+  const owner = await aPerson(server, 'owner', { organizationId });
+  const body = { value: 'a value of theirs', origins: ['https://api.example.com'] };
+  (await owner.client.put(`/api/v1/secrets/${name}`, body)).expect(201);
   return name;
 }
 
@@ -115,6 +134,9 @@ export async function anAgentOf(server: TestServer, organizationId: string, pers
   return agent;
 }
 
+/** Names that callers give within their own organization: to set one that another organization has, too, makes one of their own. */
+const GIVEN: ReadonlySet<string> = new Set(['secret']);
+
 const AGENT = '<the agent>';
 const ACCOUNT = '<the account>';
 
@@ -129,7 +151,9 @@ export async function targetOf(route: Route, place: ObjectOwner): Promise<Target
     ids[name] = await make(place);
   }
   const path = pathOf(route, ids);
-  const named = namedIn(route).length > 0 ? 'in the path' : 'nothing';
+  // A channel is the caller's own organization's, by whatever name.
+  const isGiven = route.method === 'PUT' && namedIn(route).every((name) => GIVEN.has(name));
+  const named = namedIn(route).some((name) => name !== 'channel') && !isGiven ? 'in the path' : 'nothing';
   if (!route.takesBody) return { path, body: undefined, names: named };
   const written = JSON.stringify(goodBody(route, { agentId: AGENT, userId: ACCOUNT, organizationId: place.sibling }));
   const inBody = written.includes(AGENT) || written.includes(ACCOUNT);

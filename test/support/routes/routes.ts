@@ -97,6 +97,9 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
   keyId: 'key_00000000000000000000000000absent0000',
   sessions: 'sess_00000000000000000000000000absent0000',
   passkeys: 'pky_00000000000000000000000000absent0000',
+  'chat-accounts': 'cha_00000000000000000000000000absent0000',
+  notifications: 'ntf_00000000000000000000000000absent0000',
+  deliveries: 'dlv_00000000000000000000000000absent0000',
   token: '0'.repeat(64),
   invitations: 'inv_00000000000000000000000000absent0000',
   teams: 'team_00000000000000000000000000absent0000',
@@ -118,7 +121,8 @@ export function namedIn({ template }: Pick<Route, 'template'>): string[] {
 
 /** The route's path with its parameters filled in, by `namedIn`; absent ids where none are given. */
 export function pathOf(route: Route, ids: Readonly<Record<string, string>> = {}): string {
-  const given: Readonly<Record<string, string>> = { ...ABSENT_IDS, capability: 'file.delete', name: 'file.delete', ...ids };
+  const absentNames = { capability: 'file.delete', name: 'file.delete', channel: 'webhook', secret: 'absent' };
+  const given: Readonly<Record<string, string>> = { ...ABSENT_IDS, ...absentNames, ...ids };
   const names = namedIn(route);
   return route.template.replace(/\{\w+\}/g, () => {
     const name = names.shift()!;
@@ -130,7 +134,7 @@ export function pathOf(route: Route, ids: Readonly<Record<string, string>> = {})
 
 /** Pages and forms of browsers, and what the identity provider calls: others put into these what they like. */
 export const isForBrowsers = ({ takesForm, template }: Route): boolean =>
-  takesForm || /^\/(?:$|account$|sign-in\b|invitations\b)|\/auth\/(?:login|callback)$/.test(template);
+  takesForm || /^\/(?:$|account$|(?:sign-in|invitations|hitl|chat-accounts)\b)|\/auth\/(?:login|callback)$/.test(template);
 
 export const isPublic = (route: Route): boolean => route.access === 'public';
 

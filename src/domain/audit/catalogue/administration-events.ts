@@ -25,6 +25,14 @@ export const AUTH_EVENTS = {
     /** Of the identity provider, where one vouched for who it is. */
     issuer: optional(plain<string>()),
   }),
+  'auth.chat_linked': event('organization', "A person linked a chat account to theirs; the actor is who.", {
+    chatAccountId: plain<string>(),
+    /** Plain: a code (slack). */
+    chat: plain<string>(),
+  }),
+  'auth.chat_unlinked': event('organization', 'A link between a chat account and a person ended.', {
+    chatAccountId: plain<string>(), userId: person,
+  }),
   'auth.logout': event('organization', 'A session ended.', {
     sessionId: optional(plain<string>()), userId: optional(person),
     /** Plain: a code (asked, revoked, idle, expired, role_lost, closed, erased, provider, provider_refused, replaced, recovered). */
@@ -101,7 +109,7 @@ export const ADMIN_EVENTS = {
   }),
   'admin.channel_configured': event('organization', 'A notification channel was set up, changed or removed; never its secrets.', {
     channel: plain<string>(),
-    /** Plain: a code (set, removed). */
+    /** Plain: a code (set, removed, off). `off`: its receiver does not want any more, so the service switched it off. */
     change: plain<string>(),
     settings: optional(value<JsonValue>()),
   }),

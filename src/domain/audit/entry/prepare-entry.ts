@@ -8,7 +8,7 @@ import { jcs, jcsString } from './jcs.js';
 import type { Payload } from './payload.js';
 
 /** Through which door something came. */
-export type Via = 'rest' | 'mcp' | 'page' | 'chat' | 'cli' | 'worker' | 'sweeper';
+export type Via = 'rest' | 'mcp' | 'page' | 'chat' | 'mail' | 'cli' | 'worker' | 'sweeper';
 
 export interface Origin {
   readonly requestId?: string | undefined;

@@ -9,7 +9,6 @@ import { clockSkewProblem } from '../../../platform/database/transaction/clock-s
 import { Statements } from '../../../platform/database/statements/statements.js';
 import { isConnectionError, isPassing } from '../../../platform/http/reply/failure.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
-import { Waiters } from '../../../platform/wake/waiters.js';
 import { DEAD_KEY, whyCredentialDied } from '../../agents/tokens/credential-life.js';
 import type { Facts } from '../../authority/facts.js';
 import { decideByFacts, grantUses } from '../../authority/decide-by-facts.js';
@@ -17,7 +16,8 @@ import { FactsQuery } from '../../authority/facts.query.js';
 import { RecentFacts } from '../../authority/recent-facts.js';
 import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
 import { type AdmissionPlan, planAdmission } from './admission-plan.js';
-import { COMMIT, type CommitAnswer, commitParameters, type PlannedItem, takesTask } from './commit-statement.js';
+import { COMMIT, type CommitAnswer, commitParameters, type PlannedItem } from './commit-statement.js';
+import { CommittedSignals } from './committed-signals.js';
 import { UnknownCommits } from './unknown-commits.query.js';
 
 type Outcome = ItemOutcome<AdmissionAnswer>;
@@ -48,7 +48,7 @@ export class AdmissionBatch {
     private readonly facts: FactsQuery,
     private readonly unknownCommits: UnknownCommits,
     private readonly freshness: AnchorFreshness,
-    private readonly waiters: Waiters,
+    private readonly signals: CommittedSignals,
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
 
@@ -138,11 +138,11 @@ export class AdmissionBatch {
       for (const { index } of planned) outcomes[index] = error ? { kind: 'error', error } : TOO_LATE;
       return;
     }
-    planned.forEach(({ index, item, facts, plan }, n) => {
+    planned.forEach(({ index, item, plan }, n) => {
       outcomes[index] = outcomeOf(results[n]!, plan);
       if (results[n] !== 'ok') this.recent.forget(item);
-      else if (takesTask(plan)) this.waiters.wake(facts.task!.id);
     });
+    this.signals.send(planned.filter((_, n) => results[n] === 'ok'));
   }
 
   /**

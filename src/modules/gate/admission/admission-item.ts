@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../domain/json.js';
 import type { Reason } from '../../../domain/gate/decide.js';
 import type { ReachedLimit } from '../../../domain/gate/limits.js';
 import type { HitlMode } from '../../../domain/gate/vocabulary.js';
-import type { HttpConnector } from '../../../domain/gate/connector.js';
+import type { Connector } from '../../../domain/gate/connector.js';
 import type { AgentPrincipal, RootPrincipal, UserPrincipal } from '../../../platform/auth/access/principal.js';
 import type { IdempotencyClaim } from '../../../platform/database/transaction/idempotency.js';
 import type { ProblemCode } from '../../../domain/problems.js';
@@ -51,7 +51,7 @@ export interface StartedExecution {
   readonly input: JsonObject;
   readonly inputText: string;
   readonly context?: JsonObject;
-  readonly connector?: HttpConnector;
+  readonly connector?: Connector;
   readonly flagged: boolean;
   readonly notify: boolean;
   readonly hitlRequestId?: string;

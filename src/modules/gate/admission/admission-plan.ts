@@ -137,7 +137,7 @@ function licence(item: AdmissionItem, facts: Facts, decision: Of<'run'>): Admiss
     executionId,
     opens: 0,
     uses: decision.uses,
-    effects: decision.notify ? [notify(item.organizationId, 'execution.notified', { executionId })] : [],
+    effects: decision.notify ? [notify(item.organizationId, 'execution.notified', { executionId, ...trace(item) })] : [],
     entries: [started, closing],
   };
 }
@@ -224,7 +224,9 @@ function ask(
     opens: 1,
     uses: decision.uses,
     // People who are asked for an explicit approval are notified with high priority (interface, section 3).
-    effects: [notify(item.organizationId, 'hitl.request.created', { hitlRequestId, ...(mode === 'escalate' ? { priority: 'high' } : {}) })],
+    effects: [notify(item.organizationId, 'hitl.request.created', {
+      hitlRequestId, ...(mode === 'escalate' ? { priority: 'high' } : {}), ...trace(item),
+    })],
     entries: [entry(item, newId('audit'), created)],
   };
 }
@@ -276,6 +278,8 @@ const asked = (item: AdmissionItem) => ({
   ...(item.context ? { context: item.context } : {}),
   ...(item.action === undefined ? {} : { action: item.action }),
 });
+
+const trace = ({ traceparent }: AdmissionItem) => (traceparent === undefined ? {} : { traceparent });
 
 const flag = (decision: GateDecision) => (decision.flagged ? { flagged: true } : {});
 

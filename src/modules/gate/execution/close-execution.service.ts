@@ -11,6 +11,7 @@ import { entryColumns } from '../../../platform/database/transaction/chain-write
 import type { NamedStatement } from '../../../platform/database/statements/named-statement.js';
 import { Statements } from '../../../platform/database/statements/statements.js';
 import { notify } from '../../../platform/outbox/effects.js';
+import { OutboxSignal } from '../../../platform/outbox/outbox-signal.js';
 import { isPassing } from '../../../platform/http/reply/failure.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { ExecutionStore } from '../../executions/execution.store.js';
@@ -60,6 +61,7 @@ export class CloseExecutionService {
     private readonly statements: Statements,
     private readonly work: UnitOfWork,
     private readonly executions: ExecutionStore,
+    private readonly outbox: OutboxSignal,
   ) {}
 
   /**
@@ -80,11 +82,13 @@ export class CloseExecutionService {
 
   private async process(closings: Closing[]): Promise<ItemOutcome<CloseResult>[]> {
     try {
+      const notifications = closings.flatMap(notificationsOf);
       const [row] = await this.statements.run<{ results: string[] }>(CLOSE, [
         JSON.stringify(closings.map(rowOf)),
-        JSON.stringify(closings.flatMap(notificationsOf)),
+        JSON.stringify(notifications),
         ...entryColumns(closings.map((closing) => closing.entry)),
       ]);
+      if (notifications.length > 0) this.outbox.notify(new Set(['notification.send']));
       return row!.results.map((result) =>
         result === 'busy' ? { kind: 'again', afterMs: 5 } : { kind: 'answer', answer: result as CloseResult },
       );
@@ -173,7 +177,9 @@ function closingEntry(execution: StartedExecution, closed: Closed): PreparedEntr
 function notificationsOf({ execution, closed }: Closing, index: number): Record<string, unknown>[] {
   const event = closed.status === 'indeterminate' ? 'execution.indeterminate' : execution.notify ? 'execution.notified' : undefined;
   if (event === undefined) return [];
-  const { organizationId, kind, payload } = notify(execution.organizationId, event, { executionId: execution.executionId });
+  const { organizationId, kind, payload } = notify(execution.organizationId, event, {
+    executionId: execution.executionId, ...(execution.traceparent === undefined ? {} : { traceparent: execution.traceparent }),
+  });
   return [{ item: index + 1, organization_id: organizationId, kind, payload }];
 }
 

@@ -4,7 +4,7 @@ import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import type { ApprovedAction } from '../../../platform/outbox/effects.js';
 import type { OutboxRow } from '../../../platform/outbox/outbox-row.js';
-import type { EffectHandler } from '../../../platform/outbox/outbox.worker.js';
+import type { EffectHandler } from '../../../platform/outbox/effect-handler.js';
 import { startedEvent } from '../../executions/started-event.js';
 import { approvedBeginning, ReceiptExecutionService } from '../../hitl/requests/receipt-execution.service.js';
 import { planFor } from '../../hitl/requests/request-plan.js';

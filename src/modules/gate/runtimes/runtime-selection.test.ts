@@ -7,7 +7,7 @@ import { RuntimeSelection } from './runtime-selection.js';
 function connector(more: object = {}): HttpConnector {
   const check = checkConnector({ type: 'http', method: 'POST', url: 'https://x.test/', ...more });
   if (!check.ok) throw new Error(JSON.stringify(check.errors));
-  return check.connector;
+  return check.connector as HttpConnector;
 }
 
 function call(parts: Partial<RuntimeCall> = {}): RuntimeCall {

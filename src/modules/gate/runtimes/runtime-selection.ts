@@ -1,4 +1,4 @@
-import type { HttpConnector } from '../../../domain/gate/connector.js';
+import { bearsRepetition, type Connector } from '../../../domain/gate/connector.js';
 import type { Runtime, RuntimeCall, RuntimeName, RuntimeOutcome } from './runtime.js';
 
 export interface RuntimeChoice {
@@ -35,8 +35,9 @@ export class RuntimeSelection {
    *
    * @param runtime which had it when it began
    */
-  bearsRepetition(runtime: string, { connector }: { readonly connector?: HttpConnector }): boolean {
-    return runtime === 'connector' && this.primary.name === 'connector' && !this.fallback && connector?.idempotent === true;
+  bearsRepetition(runtime: string, { connector }: { readonly connector?: Connector }): boolean {
+    const isConnectors = runtime === 'connector' && this.primary.name === 'connector' && !this.fallback;
+    return isConnectors && connector !== undefined && bearsRepetition(connector);
   }
 
   async run(call: RuntimeCall, signal: AbortSignal): Promise<Served> {

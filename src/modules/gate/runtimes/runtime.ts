@@ -1,4 +1,4 @@
-import type { HttpConnector } from '../../../domain/gate/connector.js';
+import type { Connector } from '../../../domain/gate/connector.js';
 import type { JsonObject, JsonValue } from '../../../domain/json.js';
 import type { Deadline } from './deadline.js';
 
@@ -15,7 +15,7 @@ export interface RuntimeCall {
   readonly inputText: string;
   readonly input: JsonObject;
   readonly context?: JsonObject;
-  readonly connector?: HttpConnector;
+  readonly connector?: Connector;
   /** The execution's id, by which a receiver recognizes a call that it gets twice. */
   readonly idempotencyKey: string;
   /** When the caller gives up. Nothing is begun after it. */

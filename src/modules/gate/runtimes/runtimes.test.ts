@@ -6,6 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import { checkConnector, type HttpConnector } from '../../../domain/gate/connector.js';
 import type { JsonObject } from '../../../domain/json.js';
 import { OutboundGuard } from '../../../platform/outbound/outbound-guard.js';
+import { ConnectorRuntime } from './connector.runtime.js';
 import { Deadline } from './deadline.js';
 import { HttpConnectorRuntime } from './http-connector.runtime.js';
 import type { RuntimeCall } from './runtime.js';
@@ -59,7 +60,7 @@ function connector(parts: JsonObject = {}): HttpConnector {
   const check = checkConnector({ type: 'http', method: 'POST', url: `${origin}/pay/{input.id}`,
     body: { amount: '{input.amount}' }, ...parts });
   if (!check.ok) throw new Error(JSON.stringify(check.errors));
-  return check.connector;
+  return check.connector as HttpConnector;
 }
 function call(parts: Partial<RuntimeCall> = {}): RuntimeCall {
   return {
@@ -70,7 +71,13 @@ function call(parts: Partial<RuntimeCall> = {}): RuntimeCall {
 }
 const signal = new AbortController().signal;
 const guard = new OutboundGuard({ production: false, allow: [] });
-const runtime = new HttpConnectorRuntime(guard, 5);
+/** That of connectors, without a secret; the other types are tested over HTTP. */
+function runtimeBy(by: OutboundGuard): ConnectorRuntime {
+  const unused = { run: () => Promise.reject(new Error('not called here')) };
+  const secrets = { open: async () => ({ ok: true, values: new Map<string, string>() }) as const };
+  return new ConnectorRuntime(secrets, { http: new HttpConnectorRuntime(by, 5), mcp: unused, email: unused });
+}
+const runtime = runtimeBy(guard);
 const run = (parts: JsonObject = {}, more: Partial<RuntimeCall> = {}) =>
   runtime.run(call({ connector: connector(parts), ...more }), signal);
 
@@ -161,7 +168,7 @@ describe('the connector', () => {
   it('was not reached where nobody listens, where the guard refuses, and after the deadline', async () => {
     expect(await run({ url: `${await closedOrigin()}/` })).toMatchObject({ kind: 'unreachable',
       error: { code: 'CONNECTOR_UNREACHABLE' } });
-    const guarded = new HttpConnectorRuntime(new OutboundGuard({ production: true, allow: [] }), 5);
+    const guarded = runtimeBy(new OutboundGuard({ production: true, allow: [] }));
     expect(await guarded.run(call({ connector: connector() }), signal)).toMatchObject({ kind: 'unreachable' });
     expect(await run({}, { deadline: Deadline.in(-1) })).toMatchObject({ kind: 'unreachable' });
     expect(receipts).toHaveLength(0);

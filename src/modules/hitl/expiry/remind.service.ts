@@ -22,8 +22,8 @@ export class RemindService {
     });
     const reminded = await this.transitions.applyAll(
       tx,
-      due.map(({ request, reminder: { secondsBefore } }) => ({
-        request, command: { kind: 'remind', secondsBefore }, actorId: 'system',
+      due.map(({ request, reminder: { secondsBefore, escalate: escalates } }) => ({
+        request, command: { kind: 'remind', secondsBefore, ...(escalates ? { escalates } : {}) }, actorId: 'system',
       })),
       { now },
     );

@@ -6,7 +6,7 @@ import { isHardcoded } from '../../../domain/gate/catalogue.js';
 import type { Accepted, HitlCommand, HitlEvent, HitlEventType, HitlNext, HitlState, Refused } from '../../../domain/hitl/transition.js';
 import { nextReminderAt } from '../../../domain/hitl/reminders.js';
 import { isOpen, needsAdmin, transition } from '../../../domain/hitl/transition.js';
-import type { JsonObject } from '../../../domain/json.js';
+import { currentTrace } from '../../../platform/auth/access/call-context.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { newId } from '../../../domain/ids.js';
 import { notify } from '../../../platform/outbox/effects.js';
@@ -132,8 +132,8 @@ export class ApplyTransitionService {
     for (const effect of accepted.effects) {
       if (effect.kind !== 'notify') continue;
       // Every admin is notified of a broken glass, with high priority.
-      const priority: JsonObject = isBreakGlass(command) ? { priority: 'high', breakGlass: true } : {};
-      tx.enqueue(notify(next.organizationId, effect.event, { hitlRequestId: next.id, ...priority }));
+      const priority = isBreakGlass(command) ? { priority: 'high', breakGlass: true } as const : {};
+      tx.enqueue(notify(next.organizationId, effect.event, { hitlRequestId: next.id, by: actorId, ...priority, ...currentTrace() }));
     }
   }
 

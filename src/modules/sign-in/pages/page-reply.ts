@@ -2,14 +2,15 @@ import { type PageParts, pageFrame } from '../../../platform/http/pages/page-fra
 import { type Reply, reply } from '../../../platform/http/reply/replies.js';
 
 /** Stricter than the service's own: nothing but the page's own parts, and forms that come back to us alone. */
-const POLICY = [
-  "default-src 'none'", "style-src 'self'", "script-src 'self'", "connect-src 'self'", 'img-src data:', "form-action 'self'",
-  "frame-ancestors 'none'", "base-uri 'none'",
+const policyOf = ({ scripts = [] }: PageParts): string => [
+  "default-src 'none'", "style-src 'self'", ...(scripts.length > 0 ? ["script-src 'self'", "connect-src 'self'"] : []), 'img-src data:',
+  "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'",
 ].join('; ');
 
 /** @param headers besides those of a page */
 export function pageReply(status: number, parts: PageParts, headers: Readonly<Record<string, string>> = {}): Reply<string> {
-  return reply(status, pageFrame(parts), { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': POLICY, ...headers });
+  const policy = { 'Content-Security-Policy': policyOf(parts) };
+  return reply(status, pageFrame(parts), { 'Content-Type': 'text/html; charset=utf-8', ...policy, ...headers });
 }
 
 /** On to a path of ours, by GET. */

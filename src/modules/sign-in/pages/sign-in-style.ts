@@ -40,7 +40,7 @@ footer.foot { margin: 0; padding: 0 1rem 2rem; }
 form { margin: 0; }
 .field { margin: 0 0 1rem; }
 label, .label { display: block; margin: 0 0 .3rem; font-size: .93rem; font-weight: 600; }
-input:not([type=radio]) { display: block; width: 100%; min-height: 3rem; padding: .5rem .8rem; border: 1px solid var(--edge);
+input:not([type=radio], [type=hidden]) { display: block; width: 100%; min-height: 3rem; padding: .5rem .8rem; border: 1px solid var(--edge);
   border-radius: 10px; background: var(--panel); color: var(--ink); font: inherit; }
 input[readonly] { background: var(--veil); border-color: var(--line); color: var(--soft); }
 input[aria-invalid=true] { border-color: var(--bad); }
@@ -89,6 +89,20 @@ details .field { margin: .3rem 0 0; }
 .facts dt { color: var(--soft); }
 .facts dd { margin: 0; min-width: 0; font-weight: 500; }
 .more { margin-top: 1rem; }
+textarea { display: block; width: 100%; padding: .6rem .8rem; border: 1px solid var(--edge); border-radius: 10px; background: var(--panel);
+  color: var(--ink); font: inherit; resize: vertical; }
+.card > h2 + form { margin-top: .7rem; }
+details form .field { margin-bottom: 1rem; }
+.payload { margin: .5rem 0 1rem; padding: .8rem .9rem; border: 1px solid var(--line); border-radius: 10px; background: var(--veil);
+  font: .88rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
+.digest { margin: 0; font: .8rem/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+.said { margin: .25rem 0 0; white-space: pre-wrap; font-weight: 400; }
+.reasons { margin: .4rem 0 0; padding-left: 1.2rem; }
+.reasons li { margin: 0 0 .3rem; }
+.note p { margin: 0 0 .5rem; }
+.tag.bad { background: var(--bad-veil); color: var(--bad); }
+.button.bad { background: none; border-color: var(--bad); color: var(--bad); }
+.button.bad:hover { background: var(--bad-veil); }
 details > summary { display: inline-flex; align-items: center; min-height: 2.75rem; color: var(--accent); font-weight: 600;
   cursor: pointer; }
 details[open] > summary { margin-bottom: .5rem; }
@@ -96,10 +110,10 @@ details[open] > summary { margin-bottom: .5rem; }
   .card { padding: 2rem; }
   .wide .card { padding: 1.5rem 1.75rem; }
   .wide .button:not(.small) { width: auto; min-width: 12rem; }
-  .wide .field { max-width: 24rem; }
+  .wide .field:not(:has(textarea)) { max-width: 24rem; }
 }
 @media (prefers-reduced-motion: no-preference) {
-  .button, .choice, input { transition: background-color .12s, border-color .12s; }
+  .button, .choice, input, textarea { transition: background-color .12s, border-color .12s; }
 }
 @media (forced-colors: active) { .card, .button, .note { border: 1px solid; } }
 `;

@@ -4,7 +4,7 @@ import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { SealedBox } from '../../../platform/secrets/sealed-box.js';
 
 /** Values that are good for one use: a state of signing in, a passkey's challenge, a logout token. */
-export type SpentKind = 'state' | 'challenge' | 'logout-token';
+export type SpentKind = 'state' | 'challenge' | 'logout-token' | 'chat-link' | 'chat-call';
 /** Users and sessions of the provider that are known for a while to have ended: by a digest that names nobody. */
 export type EndedKind = 'provider-user' | 'provider-session';
 

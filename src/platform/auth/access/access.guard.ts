@@ -1,16 +1,16 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { ACCESS, type AccessKey, type Permission, reachOf } from '../../../domain/access/access.js';
+import { ACCESS, type AccessKey, type Permission } from '../../../domain/access/access.js';
 import { isFormRoute, isSameSiteRoute, openPage } from '../../http/request/browser-routes.js';
-import { Problem } from '../../http/reply/problem.js';
-import { requestContext } from '../../http/request/request-context.js';
 import { AddressLimit } from '../../rate-limit/address-limit.js';
 import { PrincipalLimit } from '../../rate-limit/principal-limit.js';
 import { ACCESS_KEY, type AuthenticatedRequest } from './access.decorator.js';
 import { AuthJournal } from '../failures/auth-journal.js';
+import { assertAllowed } from './assert-allowed.js';
 import { BrowserCalls } from './browser-calls.js';
+import { actAs } from './call-context.js';
 import { Identification } from '../credentials/identification.js';
-import { type Caller, kindOf } from './principal.js';
+import type { Caller } from './principal.js';
 
 /**
  * Guards all routes, which are closed by default: it is global, so that no path spelling and no forgotten decorator opens one. It verifies
@@ -42,23 +42,12 @@ export class AccessGuard implements CanActivate {
     }
     const caller = await this.identification.identify(request, permission);
     request.caller = caller;
-    const store = requestContext.getStore();
-    if (store) {
-      store.caller = caller;
-      store.actorId = caller.actorId;
-    }
+    actAs(caller);
     // Before anything is written and before the table refuses, so that calls beyond the limit do not fill the log either.
     if (this.principals.on) await this.principals.canActivate(context);
     if (isSession(caller)) this.assertSameSite(context, permission);
     if (caller.principal.kind === 'root') await this.journal.rootKeyUsed(request);
-    const kind = kindOf(caller.principal);
-    if (kind === 'system' || reachOf(key, kind) === 'denied') {
-      throw new Problem('FORBIDDEN', `${named(caller)} may not ${permission.doc}.`);
-    }
-    const { onlyBy } = permission;
-    if (onlyBy && caller.principal.kind === 'agent' && caller.principal.credential !== onlyBy.credential) {
-      throw new Problem('FORBIDDEN', onlyBy.otherwise);
-    }
+    assertAllowed(key, caller);
     return true;
   }
 
@@ -71,9 +60,4 @@ export class AccessGuard implements CanActivate {
 
 function isSession({ principal }: Caller): boolean {
   return principal.kind === 'user' && principal.credential.kind === 'session';
-}
-
-function named({ principal }: Caller): string {
-  if (principal.kind === 'user') return `The role ${principal.role}`;
-  return principal.kind === 'agent' ? 'An agent' : `This credential (${principal.kind})`;
 }

@@ -31,13 +31,17 @@ export interface AgentPrincipal {
 }
 
 /**
- * By which credential a person came in: a personal key, a session, or a token of the identity provider. Under strict separation of
- * duties the age of a key counts; a session's does not, for whoever signs in anew gets nothing new by it.
+ * By which credential a person came in. Under strict separation of
+ * duties the age of a key or of a link to a chat account counts; a session's does not, for whoever signs in anew gets nothing new by it.
  */
 export type UserCredential =
   | { readonly kind: 'key'; readonly id: string; readonly createdAt: Date }
   | { readonly kind: 'session'; readonly id: string; readonly createdAt: Date }
-  | { readonly kind: 'token' };
+  | { readonly kind: 'token' }
+  /** The link in a mail: it decides one request once. */
+  | { readonly kind: 'mail'; readonly id: string; readonly createdAt: Date }
+  /** A chat account that is linked to theirs, by a call that the chat has signed. */
+  | { readonly kind: 'chat'; readonly id: string; readonly createdAt: Date };
 
 /** A person, with the rights of this moment: role and account are compared again when a call commits. */
 export interface UserPrincipal {

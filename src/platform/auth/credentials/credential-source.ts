@@ -49,6 +49,12 @@ export interface CredentialSource {
   stillHolds(principal: Principal, run: RunStatement): Promise<string | undefined>;
   /** Told of a principal that somebody else found dead, so that nothing is kept of it. */
   forget?(principal: Principal): void;
+  /**
+   * Of a credential that is good once: uses it up. Called by the unit of work that it was shown for, which commits both or neither.
+   *
+   * @returns false where it was used up already
+   */
+  spend?(principal: Principal, run: RunStatement): Promise<boolean>;
 }
 
 export class CredentialSources {
@@ -74,7 +80,7 @@ export class CredentialSources {
 }
 
 /** Constants, since putting a text together would cost each call of the hot path. */
-const OF_PEOPLE = { key: 'user key', session: 'user session', token: 'user token' } as const;
+const OF_PEOPLE = { key: 'user key', session: 'user session', token: 'user token', mail: 'user mail', chat: 'user chat' } as const;
 
 function ofPerson(credential: UserCredential['kind'] | undefined): string {
   if (credential === undefined) throw new Error('A source of people says by which of their credentials.');

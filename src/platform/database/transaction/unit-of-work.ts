@@ -106,6 +106,7 @@ export class UnitOfWork {
       const known = await this.takeLocks(runner, { plan, barriers, callers }, tx, read);
       await begun;
       result = await work(tx, known);
+      await this.spendCredential(tx);
       await tx.raiseRevisions();
       if (claim && tx.answered) await this.keys.keep(runner, claim, tx.answered);
       // Made before anything is sent: an error here must not be followed by a commit. Behind a statement that fails, PostgreSQL makes
@@ -163,6 +164,14 @@ export class UnitOfWork {
     const source = caller && this.credentials.of(caller.principal);
     const reason = await source?.stillHolds(caller!.principal, (sql, parameters) => runner.query(sql, parameters));
     if (reason !== undefined) throw new Problem('UNAUTHENTICATED', reason);
+  }
+
+  /** @throws Problem UNAUTHENTICATED where a credential that is good once was used before */
+  private async spendCredential(tx: Tx): Promise<void> {
+    const caller = requestContext.getStore()?.caller;
+    const source = caller && this.credentials.of(caller.principal);
+    if (source?.spend === undefined || (await source.spend(caller!.principal, tx.run))) return;
+    throw new Problem('UNAUTHENTICATED', 'it was used before');
   }
 }
 

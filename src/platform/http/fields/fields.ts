@@ -134,18 +134,18 @@ export function TextList(
 }
 
 /**
- * An object of the caller's own making, handed on as the strict reader gave it: same object, no member lost or changed. `form`: a class
- * for the documentation, of an object that the domain judges by itself.
+ * An object of the caller's own making, handed on as the strict reader gave it: same object, no member lost or changed. `named`: where
+ * the document explains an object that the domain judges by itself.
  */
-export function FreeObject(options: FieldOptions & { maxDepth?: number; form?: () => DtoClass }): PropertyDecorator {
-  const { maxDepth, form } = options;
+export function FreeObject(options: FieldOptions & { maxDepth?: number; named?: NamedSchema }): PropertyDecorator {
+  const { maxDepth, named } = options;
   return field(
     options,
     {
       expected: `an object${maxDepth === undefined ? '' : ` of at most ${maxDepth} levels`}`,
       accepts: (value) => isJsonObject(value) && (maxDepth === undefined || isWithinDepth(value, maxDepth)),
     },
-    form ? ({ type: () => form() } as ApiPropertyOptions) : { type: 'object', additionalProperties: true },
+    named?.member ?? { type: 'object', additionalProperties: true },
   );
 }
 

@@ -1,4 +1,5 @@
-import { escapeHtml, inlineCode, page } from './docs-markup.js';
+import { escapeHtml } from '../../../domain/escape-html.js';
+import { inlineCode, page } from './docs-markup.js';
 import { GATE_PICTURE } from './gate-picture.js';
 import { guideList } from './guides/guide-pages.js';
 import type { Guides } from './guides/guides.js';

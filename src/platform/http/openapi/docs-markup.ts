@@ -1,8 +1,4 @@
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
-}
+import { escapeHtml } from '../../../domain/escape-html.js';
 
 /** A sentence in which `code` stands between back-quotes. */
 export function inlineCode(text: string): string {

@@ -1,6 +1,7 @@
 import { PROBLEMS, type ProblemCode } from '../../../domain/problems.js';
 import { problemType } from '../reply/problem.filter.js';
-import { escapeHtml, inlineCode, page } from './docs-markup.js';
+import { escapeHtml } from '../../../domain/escape-html.js';
+import { inlineCode, page } from './docs-markup.js';
 import { ADVICE } from './problem-advice.js';
 
 /** Every refusal, with its status and what to do. Each problem's `type` leads to its section here. */

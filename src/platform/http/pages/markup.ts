@@ -1,4 +1,4 @@
-import { escapeHtml } from '../openapi/docs-markup.js';
+import { escapeHtml } from '../../../domain/escape-html.js';
 
 /** HTML that is ready to be sent. Only `html` makes it, so whatever is put into it has been escaped. */
 export class Markup {

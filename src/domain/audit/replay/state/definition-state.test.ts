@@ -32,12 +32,17 @@ describe('a connector', () => {
     if (!check.ok) throw new Error(JSON.stringify(check.errors));
     return check.connector as unknown as JsonValue;
   };
+  const tool = (header: string): JsonObject => ({ type: 'mcp', url: 'https://example.com/mcp', tool: 'do', headers: { a: header } });
+  const largeTool = tool('x'.repeat(CONNECTOR_BYTES_MAX - JSON.stringify(tool('')).length));
   const filled = given({ body: 'x'.repeat(CONNECTOR_BYTES_MAX - JSON.stringify(given({ body: '' })).length) });
 
   it.each<[string, JsonObject]>([
     ['that says little', given()],
     ['that says all', given({ timeoutSeconds: 30, maxBytes: 1, idempotent: true, query: { a: 1 }, headers: { a: 'b' } })],
     ['as large as it may be given', filled],
+    ['to a tool, as large as it may be given, with what was found of the tool', { ...largeTool, toolDigest: 'A'.repeat(43) }],
+    ['that names secrets', given({ headers: { a: 'Bearer {secrets.b}' }, body: { c: '{secrets.d}' } })],
+    ['that sends a mail', { type: 'email', to: ['{input.a}'], subject: 's', text: 't' }],
   ])('%s', (_, definition) => {
     const value = stored(definition);
     expect(connectorIn(value)).toBe(value);

@@ -1,5 +1,5 @@
 import { builtIn, isHardcoded } from '../../../gate/catalogue.js';
-import { checkConnector, type HttpConnector, withoutDefaults } from '../../../gate/connector.js';
+import { checkConnector, type Connector, withoutDefaults } from '../../../gate/connector.js';
 import type { CapabilityFacts } from '../../../gate/decide.js';
 import { definitionDigest } from '../../../gate/definition-digest.js';
 import { checkInputSchema } from '../../../gate/input-schema.js';
@@ -32,10 +32,10 @@ export function schemaIn(value: JsonValue | undefined): JsonObject | null | unde
 }
 
 /** The same for a connector, which is stored with all defaults. */
-export function connectorIn(value: JsonValue | undefined): HttpConnector | null | undefined {
+export function connectorIn(value: JsonValue | undefined): Connector | null | undefined {
   if (value === undefined) return null;
   const isOne = isJsonObject(value) && hasCanonicalForm(value) && checkConnector(withoutDefaults(value)).ok;
-  return isOne ? (value as unknown as HttpConnector) : undefined;
+  return isOne ? (value as unknown as Connector) : undefined;
 }
 
 /** The definition of a capability that the organization has not defined. */

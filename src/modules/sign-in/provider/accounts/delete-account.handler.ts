@@ -3,14 +3,13 @@ import type { Logger } from 'pino';
 import { Problem } from '../../../../platform/http/reply/problem.js';
 import { LOGGER } from '../../../../platform/logging/token.js';
 import type { OutboxRow } from '../../../../platform/outbox/outbox-row.js';
-import { type EffectHandler, OutboxWorker, Parked } from '../../../../platform/outbox/outbox.worker.js';
+import { type EffectHandler, Parked } from '../../../../platform/outbox/effect-handler.js';
+import { OutboxWorker } from '../../../../platform/outbox/outbox.worker.js';
 import { AccountDeletions } from './account-deletions.js';
 import { type Deletion, ProviderAdministration } from './provider-administration.js';
 import { ProviderMetadata } from '../client/provider-metadata.js';
 import { troubleOf } from '../client/provider-problems.js';
 
-/** Of the worker's eight slots: a slow provider keeps approved actions waiting in none of the others. */
-const AT_ONCE = 2;
 /** Afterwards the effect is parked: somebody may have to delete the account at the provider. */
 const TRIED_FOR_MS = 24 * 3_600_000;
 
@@ -18,7 +17,7 @@ const TRIED_FOR_MS = 24 * 3_600_000;
 @Injectable()
 export class DeleteAccountHandler implements EffectHandler, OnModuleInit {
   readonly kind = 'provider-account.delete';
-  private deleting = 0;
+  readonly atOnce = 2;
 
   constructor(
     private readonly worker: OutboxWorker,
@@ -38,9 +37,7 @@ export class DeleteAccountHandler implements EffectHandler, OnModuleInit {
     if (user === undefined) throw new Parked('it was not sealed by this installation');
     // The same subject is somebody else's at another provider.
     if (user.issuer !== this.provider.issuer) throw new Parked('it is of another identity provider');
-    if (this.deleting >= AT_ONCE) throw new Problem('UNAVAILABLE', 'Other accounts are being deleted.');
-    this.deleting++;
-    const deletion = await this.delete(user.subject).finally(() => this.deleting--);
+    const deletion = await this.delete(user.subject);
     if (deletion === 'deleted') return;
     if (deletion === 'no_address') throw new Parked('no address can name the account');
     const said = deletion === 'no_answer' ? 'no answer' : `answer ${deletion.refused}`;

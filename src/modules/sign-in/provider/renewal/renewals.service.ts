@@ -6,7 +6,7 @@ import { LOGGER } from '../../../../platform/logging/token.js';
 import { ProviderClient } from '../../ports/provider-client.js';
 import { RenewalSignal } from '../../ports/renewal-signal.js';
 import type { SessionRef } from '../../ports/sessions.js';
-import { CircuitBreaker } from './circuit-breaker.js';
+import { CircuitBreaker } from '../../../../platform/outbound/circuit-breaker.js';
 import { RenewSessionService } from './renew-session.service.js';
 
 /** Asked at once, by each replica: however many sessions are due, the provider is not stormed. */

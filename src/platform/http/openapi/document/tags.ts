@@ -3,6 +3,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [name: string, descript
   API: [
     ['Agents', 'Who acts: software agents, their risk level, and the tokens and keys by which they come.'],
     ['Capabilities and grants', 'What can be done, and which agent or team may do it, in which mode (`GrantWord` says which there are).'],
+    ['Secrets', 'What connectors show to the systems that they call: set here, sent to their origins, and never read.'],
     ['Execution', 'The gate: an agent asks, and the service runs, blocks, or has a person asked.'],
     ['Human in the loop', 'Requests to people, and their decisions. `?form=` chooses the spelling of a request: `snake` or `camel`.'],
     ['Routing and delegation', 'Which agent is the best for a task, and tasks that agents and people give to agents.'],
@@ -16,7 +17,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [name: string, descript
     ['Operations', 'Whether the server is up and serves.'],
   ],
   Browsers: [
-    ['Pages and forms', 'For browsers and the identity provider, not for programs: pages, their forms, and redirections.'],
+    ['Pages and forms', 'For browsers, chats and the identity provider, not for programs: pages, their forms, and redirections.'],
   ],
   'Commercial platform': [
     ['Internal', 'For the commercial platform alone: tenants, their subscriptions, and tokens of the identity provider.'],

@@ -1,4 +1,5 @@
-import { escapeHtml, page } from '../docs-markup.js';
+import { escapeHtml } from '../../../../domain/escape-html.js';
+import { page } from '../docs-markup.js';
 import { type Guide, type Guides, GLOSSARY_PATH } from './guides.js';
 
 /** The page of one document, with the others of its kind below. */

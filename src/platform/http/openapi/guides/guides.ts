@@ -26,7 +26,8 @@ export interface Guides {
 
 /** The how-to pages in the order in which they are read, each the name of a file in docs/how-to. */
 export const HOW_TO_NAMES = [
-  'connector', 'condition', 'named-approver', 'quorum', 'limits', 'waiting-and-idempotency', 'edits', 'erasure', 'verification', 'rotation',
+  'connector', 'secrets', 'condition', 'named-approver', 'quorum', 'limits', 'waiting-and-idempotency', 'edits', 'erasure', 'verification',
+  'rotation',
 ] as const;
 
 const HOW_TO = 'docs/how-to';

@@ -1,7 +1,7 @@
 import { Marked, type MarkedExtension, Renderer } from 'marked';
 import { PROBLEMS } from '../../../../domain/problems.js';
 import { problemType } from '../../reply/problem.filter.js';
-import { escapeHtml } from '../docs-markup.js';
+import { escapeHtml } from '../../../../domain/escape-html.js';
 
 /**
  * A document of ours as HTML: headings with an id to lead to, blocks of code that keyboards can scroll, codes of refusals as links to

@@ -1,4 +1,5 @@
-import { escapeHtml, page } from '../docs-markup.js';
+import { escapeHtml } from '../../../../domain/escape-html.js';
+import { page } from '../docs-markup.js';
 import type { Found } from './search.js';
 
 /** What was found, as a page: it works without scripts, and the script of the search box shows its list. */

@@ -1,0 +1,3 @@
+import { judgeScanners } from '../../support/notifications/scanners.js';
+
+judgeScanners(1_000);
