@@ -13,7 +13,9 @@ import { NodeModule } from './modules/node/node.module.js';
 import { NotificationsModule } from './modules/notifications/notifications.module.js';
 import { OrganizationsModule } from './modules/organizations/organizations.module.js';
 import { PrivacyModule } from './modules/privacy/privacy.module.js';
+import { RoutingModule } from './modules/routing/routing.module.js';
 import { SignInModule } from './modules/sign-in/sign-in.module.js';
+import { TasksModule } from './modules/tasks/tasks.module.js';
 import { TeamsModule } from './modules/teams/teams.module.js';
 import type { CompleteConfig } from './platform/config/config.js';
 import { PlatformModule } from './platform/platform.module.js';
@@ -27,7 +29,8 @@ export class AppModule {
         PlatformModule.forRoot(config, logger),
         // The gate's routes come first: Express looks through them in this order, and most calls are the gate's.
         GateModule, OrganizationsModule, TeamsModule, CapabilitiesModule, AgentsModule, ExecutionsModule, HitlModule, LifecycleModule,
-        AuditModule, PrivacyModule, AuditRoutesModule, SignInModule, CommercialModule, NotificationsModule, NodeModule,
+        AuditModule, PrivacyModule, AuditRoutesModule, SignInModule, CommercialModule, NotificationsModule,
+        NodeModule, RoutingModule, TasksModule,
       ],
     };
   }

@@ -13,6 +13,7 @@ const TABLES = [
     hash            text,
     revision        bigint  not null default 0,
     open_requests   integer not null default 0 constraint audit_heads_open_requests_not_negative check (open_requests >= 0),
+    open_tasks      integer not null default 0 constraint audit_heads_open_tasks_not_negative check (open_tasks >= 0),
     closed_at       timestamptz(3),
     primary key (organization_id, chain)
   ) with (fillfactor = 50)`,

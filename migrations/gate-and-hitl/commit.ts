@@ -10,10 +10,13 @@ declare
   counted record;
   v_broken text[] := '{}';
 begin
-  for counted in select * from json_to_recordset(p_usage) as x(item integer, "grantId" text) order by x.item loop
-    if p_results[counted.item] <> 'ok' then v_broken := v_broken || counted."grantId";
-    elsif counted."grantId" = any (v_broken) then p_results[counted.item] := 'stale';
-    end if;
+  for counted in
+    select x.item, array_agg(x."grantId") as grants from json_to_recordset(p_usage) as x(item integer, "grantId" text)
+    group by x.item order by x.item
+  loop
+    if p_results[counted.item] = 'ok' and not counted.grants && v_broken then continue; end if;
+    v_broken := v_broken || counted.grants;
+    if p_results[counted.item] = 'ok' then p_results[counted.item] := 'stale'; end if;
   end loop;
   return p_results;
 end $$`;
@@ -27,7 +30,9 @@ end $$`;
  * p_items: [{n, revision, organizationRevision, rootKeyHash?, validUntil?, deadline, opens, cap}]
  * p_keys: [{item, organizationId, scope, fingerprint, executionId}]
  * p_requests: [{item, and every column of hitl_requests that is not null}]
- * p_usage: [{item, organizationId, grantId, revision}] of items whose grant has limits: the usage they were decided over
+ * p_usage: [{item, organizationId, grantId, revision}] of items whose grants have limits: the usage they were decided over
+ * p_links: [{item, organizationId, agentId, revision}] of a task's call: the other agents of its chain, as they were when it was decided
+ * p_tasks: [{item, organizationId, id, executionId, ancestors}] the task that the item takes, and the tasks that it is part of
  * p_uses: [{item, organizationId, grantId, executionId, waiting, measure, amount}] what each of these adds
  * Answers one commit result per item: ok; busy (a head, barrier or usage row is locked; try again); stale (decide again);
  * late (past its deadline).
@@ -35,7 +40,7 @@ end $$`;
 export const GATE_COMMIT = `
 create function gate_commit_v1(
   p_item_organizations text[], p_item_agents text[], p_items json, p_keys json, p_executions json, p_requests json, p_effects json,
-  p_usage json, p_uses json,
+  p_usage json, p_uses json, p_links json, p_tasks json,
   p_entry_items integer[],
   p_organizations text[], p_chains text[], p_ids text[], p_events text[], p_agents text[], p_actors text[],
   p_capabilities text[], p_outcomes text[], p_timestamps text[], p_payloads text[], p_disclosures text[],
@@ -47,6 +52,7 @@ declare
   v_open_organizations text[];
   v_locked integer[];
   v_counted text[];
+  v_linked text[];
   v_all_ok boolean;
 begin
   select array_agg(o.id) into v_open_organizations
@@ -59,6 +65,14 @@ begin
   cross join lateral (select from audit_heads h where h.organization_id = i.organization_id and h.chain = i.agent_id
                       for update skip locked) held;
 
+  if json_array_length(p_links) > 0 then
+    select coalesce(array_agg(l.organization_id || ' ' || l.agent_id), '{}') into v_linked
+    from (select distinct x."organizationId" as organization_id, x."agentId" as agent_id
+          from json_to_recordset(p_links) as x("organizationId" text, "agentId" text) order by 1, 2) l
+    cross join lateral (select from audit_heads h where h.organization_id = l.organization_id and h.chain = l.agent_id
+                        for update skip locked) held;
+  end if;
+
   if json_array_length(p_usage) > 0 then
     select coalesce(array_agg(g.grant_id), '{}') into v_counted
     from (select distinct x."organizationId" as organization_id, x."grantId" as grant_id
@@ -70,25 +84,53 @@ begin
   -- An item counts the requests that those before it open, whether or not these hold.
   select array_agg(case
       when clock_timestamp() >= c.deadline then 'late'
-      when not c.n = any (v_locked) or not c.counted_grant = any (v_counted) then 'busy'
+      when not c.n = any (v_locked) or c.is_uncounted then 'busy'
       when c.head_revision is distinct from c.revision or c.closed_at is not null
         or c.shared_revision is distinct from c."organizationRevision"
         or (c."rootKeyHash" is not null and c."rootKeyHash" is distinct from c.root_key_hash)
         or clock_timestamp() >= c."validUntil"
-        or c.usage_revision is distinct from c.counted_revision
+        or c.is_counted_anew
         or (c.opens > 0 and c.open_requests + c.opens_so_far > c.cap) then 'stale'
       else 'ok' end order by c.n)
   into v_results
   from (select x.*, h.revision as head_revision, h.closed_at, h.open_requests, o.revision as shared_revision,
                (select root_key_hash from instance) as root_key_hash,
                sum(x.opens) over (partition by p_item_agents[x.n] order by x.n) as opens_so_far,
-               g."grantId" as counted_grant, g.revision as counted_revision, w.revision as usage_revision
+               g.is_uncounted, g.is_counted_anew
         from json_to_recordset(p_items) as x(n integer, revision bigint, "organizationRevision" bigint, "rootKeyHash" text,
                "validUntil" timestamptz, deadline timestamptz, opens integer, cap integer)
         left join audit_heads h on h.organization_id = p_item_organizations[x.n] and h.chain = p_item_agents[x.n]
         left join organizations o on o.id = p_item_organizations[x.n]
-        left join json_to_recordset(p_usage) as g(item integer, "grantId" text, revision bigint) on g.item = x.n
-        left join grant_usage w on w.organization_id = p_item_organizations[x.n] and w.grant_id = g."grantId") c;
+        left join (
+          select u.item, bool_or(not u."grantId" = any (v_counted)) as is_uncounted,
+            bool_or(w.revision is distinct from u.revision) as is_counted_anew
+          from json_to_recordset(p_usage) as u(item integer, "grantId" text, revision bigint)
+          left join grant_usage w on w.organization_id = p_item_organizations[u.item] and w.grant_id = u."grantId"
+          group by u.item) g on g.item = x.n) c;
+
+  if json_array_length(p_links) > 0 then
+    select array_agg(case when r.result <> 'ok' then r.result when l.is_busy then 'busy' when l.is_stale then 'stale' else 'ok' end
+      order by r.n)
+    into v_results
+    from unnest(v_results) with ordinality as r(result, n)
+    left join (
+      select x.item, bool_or(h.chain is not null and not h.organization_id || ' ' || h.chain = any (v_linked)) as is_busy,
+        bool_or(h.revision is distinct from x.revision) as is_stale
+      from json_to_recordset(p_links) as x(item integer, "organizationId" text, "agentId" text, revision bigint)
+      left join audit_heads h on h.organization_id = x."organizationId" and h.chain = x."agentId" and h.closed_at is null
+      group by x.item) l on l.item = r.n;
+  end if;
+
+  -- A task is taken once: by the first item that would, whether or not that one holds.
+  if json_array_length(p_tasks) > 0 then
+    select array_agg(case when r.result = 'ok' and t.is_stale then 'stale' else r.result end order by r.n) into v_results
+    from unnest(v_results) with ordinality as r(result, n)
+    left join (
+      select x.item, given.status is distinct from 'assigned' or has_ended_task_v1(x."organizationId", x.ancestors)
+          or row_number() over (partition by x.id order by x.item) > 1 as is_stale
+      from json_to_recordset(p_tasks) as x(item integer, "organizationId" text, id text, ancestors text[])
+      left join tasks given on given.organization_id = x."organizationId" and given.id = x.id) t on t.item = r.n;
+  end if;
 
   v_results := stale_behind_v1(v_results, p_usage);
 
@@ -112,15 +154,16 @@ begin
 
   insert into executions (organization_id, id, agent_id, capability, action, status, effective_mode, flagged, runtime, input, context,
                           reasons, definition, grant_id, grant_version, hitl_request_id, requested_by, reason, audit_id, traceparent,
-                          created_at, started_at, closed_at, duration_ms, fence, lease_until)
+                          created_at, started_at, closed_at, duration_ms, fence, task_id, task_chain, lease_until)
   select e.organization_id, e.id, e.agent_id, e.capability, e.action, e.status, e.effective_mode, e.flagged, e.runtime, e.input, e.context,
          e.reasons, e.definition, e.grant_id, e.grant_version, e.hitl_request_id, e.requested_by, e.reason, e.audit_id, e.traceparent,
-         e.created_at, e.started_at, e.closed_at, e.duration_ms, coalesce(e.fence, 0),
+         e.created_at, e.started_at, e.closed_at, e.duration_ms, coalesce(e.fence, 0), e.task_id, e.task_chain,
          clock_timestamp() + make_interval(secs => e.lease_seconds)
   from json_to_recordset(p_executions) as e(item integer, organization_id text, id text, agent_id text, capability text, action text,
          status text, effective_mode text, flagged boolean, runtime text, input text, context text, reasons json, definition text,
          grant_id text, grant_version integer, hitl_request_id text, requested_by text, reason text, audit_id text, traceparent text,
          created_at timestamptz, started_at timestamptz, closed_at timestamptz, duration_ms integer, fence integer,
+         task_id text, task_chain text[],
          lease_seconds double precision)
   where v_all_ok or v_results[e.item] = 'ok';
 
@@ -152,6 +195,16 @@ begin
           from json_to_recordset(p_uses) as x(item integer, "organizationId" text, "grantId" text)
           where v_results[x.item] = 'ok') used
     where w.organization_id = used.organization_id and w.grant_id = used.grant_id;
+  end if;
+
+  if json_array_length(p_tasks) > 0 then
+    update tasks given set status = 'taken', execution_id = x."executionId"
+    from json_to_recordset(p_tasks) as x(item integer, "organizationId" text, id text, "executionId" text)
+    where v_results[x.item] = 'ok' and given.organization_id = x."organizationId" and given.id = x.id;
+    update audit_heads h set open_tasks = h.open_tasks - taken.count
+    from (select x."organizationId" as organization_id, p_item_agents[x.item] as agent_id, count(*)::integer as count
+          from json_to_recordset(p_tasks) as x(item integer, "organizationId" text) where v_results[x.item] = 'ok' group by 1, 2) taken
+    where h.organization_id = taken.organization_id and h.chain = taken.agent_id;
   end if;
 
   if json_array_length(p_effects) > 0 then

@@ -2,6 +2,7 @@ import { withoutStatistics } from '../shared/unplanned-columns.js';
 
 /** Why: every call that came to the gate is a row from its decision on, and a caller's key makes one row of a repeated call. */
 export const EXECUTIONS = [
+  // task_chain: of a task's execution, the agents before this one, the first first.
   // fence: how often the execution has begun. A runtime declared idempotent is called again after a crash; whoever closes the
   // execution names the beginning that it closes.
   `create table executions (
@@ -36,6 +37,8 @@ export const EXECUTIONS = [
     settlement      json,
     edit            json,
     fence           integer not null default 0,
+    task_id         text collate "C",
+    task_chain      text[],
     primary key (organization_id, id)
   ) with (fillfactor = 85)`,
   `create index executions_of_agent on executions (organization_id, agent_id, id)`,

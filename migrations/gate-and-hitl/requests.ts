@@ -59,6 +59,9 @@ export const HITL_REQUESTS = [
     edited_by            text collate "C",
     edited_at            timestamptz(3),
     edit_diff            json,
+    task_id              text collate "C",
+    task_chain           text[],
+    task_owner_id        text collate "C",
     primary key (organization_id, id)
   ) with (fillfactor = 85)`,
   `create index hitl_requests_of_agent on hitl_requests (organization_id, agent_id, id)`,

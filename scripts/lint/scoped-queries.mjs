@@ -9,6 +9,12 @@ const FIRST = new Set(['Scope', 'Tx', 'FoundPerson']);
 /** Class.method → why it may read without a scope. */
 export const WITHOUT_SCOPE = {
   'FactsQuery.read': 'the facts of calls whose agent the credential or a scoped lookup has given',
+  'FactsQuery.addTasks': 'the tasks of calls whose facts were read',
+  'CandidatesQuery.read': 'the agents of one organization, chosen by OrganizationsQuery from a scope',
+  'SuccessRates.of': 'of one organization, chosen by OrganizationsQuery from a scope',
+  'TaskOfCallQuery.read': 'the tasks of calls whose agent the credential or a scoped lookup has given',
+  'TaskStore.orphaned': 'the sweep works for every organization',
+  'EndedTasksStore.onModuleInit': 'makes itself known to the platform, and reads nothing',
   'GrantUsageStore.read': 'uses of grants that the facts have just named',
   'DefinitionStore.list': 'the catalogue of one organization, chosen by OrganizationsQuery from a scope',
   'DefinitionStore.whyUnknown': 'names of one catalogue, of an organization that the caller acts in',

@@ -107,6 +107,7 @@ export const SUBJECTS = {
   'honest': [30, ...REPLAY, ...GATE, ...REQUESTS, ...SHARED],
   'key-rotation': [20, 'modules/audit/keys/'],
   'limit-race': [10, 'modules/capabilities/', 'modules/gate/admission/'],
+  'delegation': [20, 'modules/tasks/', 'modules/routing/', 'domain/gate/decide-chain.ts', 'modules/authority/', 'modules/gate/admission/'],
   'decisions-anywhere': [25, 'modules/notifications/decisions/', 'modules/notifications/chat/', ...REQUESTS],
   deliveries: [20, 'modules/notifications/', 'platform/outbox/'],
   'node-crash': [70, 'modules/node/', 'modules/gate/execution/', 'modules/gate/runtimes/', 'modules/executions/'],

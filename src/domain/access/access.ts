@@ -30,6 +30,7 @@ export interface Permission {
 const people = { owner: 'own', admin: 'own', member: 'own', viewer: 'own' } as const;
 const everyone = { root: 'all', owner: 'all', admin: 'all', member: 'all', viewer: 'all' } as const;
 const administrators = { root: 'all', owner: 'all', admin: 'all' } as const;
+const assigners = { root: 'all', owner: 'all', admin: 'all', member: 'all' } as const;
 const platform = { root: 'all', internal: 'all' } as const;
 const anyone = { ...everyone, agent: 'all', internal: 'all', anonymous: 'all' } as const;
 
@@ -74,6 +75,11 @@ export const ACCESS = {
   'hitl.cancel': { doc: 'cancel a HITL request', who: { ...administrators, agent: 'own' } },
   'hitl.timeout': { doc: 'trigger timeouts', who: administrators, changes: true },
   'hitl.stats': { doc: 'read approval statistics', who: everyone },
+  'routing.resolve': { doc: 'find the agent for a task (agents: for what they hold)', who: { ...assigners, agent: 'own' } },
+  'routing.read': { doc: 'read the routing log', who: everyone },
+  'routing.delegate': { doc: 'give a task to an agent (agents: what they may do themselves)', who: { ...assigners, agent: 'all' } },
+  'tasks.read': { doc: 'read tasks', who: { ...assigners, agent: 'own' } },
+  'tasks.cancel': { doc: 'cancel a task that nobody has begun', who: { ...assigners, agent: 'own' } },
   'organizations.read': { doc: 'read organizations', who: everyone },
   'organizations.create': { doc: 'make an organization', who: { root: 'all', owner: 'all' } },
   'organizations.write': { doc: "change an organization's name and settings (separation of duties: owners)", who: administrators },

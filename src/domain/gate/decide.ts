@@ -79,7 +79,7 @@ export interface GateQuestion {
 
 export type ReasonRule =
   | 'token' | 'stop' | 'agent_status' | 'grant' | 'input_schema' | 'connector_input'
-  | 'hardcoded' | 'unanchored' | 'grant_mode' | 'condition' | 'limit' | 'skip_hitl';
+  | 'hardcoded' | 'unanchored' | 'grant_mode' | 'condition' | 'limit' | 'skip_hitl' | 'task';
 
 /** One step that decided. It stands in the audit entry, so it never repeats a value of the input. */
 export interface Reason {
@@ -87,7 +87,7 @@ export interface Reason {
   readonly detail: string;
 }
 
-export type GateRefusal = 'CAPABILITY_NOT_GRANTED' | 'CAPABILITY_NOT_IN_TOKEN' | 'STOPPED' | 'AGENT_INACTIVE' | 'UNAVAILABLE';
+export type GateRefusal = 'CAPABILITY_NOT_GRANTED' | 'CAPABILITY_NOT_IN_TOKEN' | 'STOPPED' | 'AGENT_INACTIVE' | 'UNAVAILABLE' | 'FORBIDDEN';
 
 /** `flagged`: the agent's risk is high or above, so the execution and its entries are marked. */
 export type GateDecision = { readonly reasons: readonly Reason[]; readonly flagged: boolean } & (

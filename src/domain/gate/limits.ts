@@ -21,6 +21,8 @@ export interface Limit {
 export interface Use {
   readonly measure: string;
   readonly amount: string;
+  /** The grant that counts it, where that is not the acting agent's: of another agent of a task's chain. */
+  readonly grantId?: string;
 }
 
 /** What limits are compared with, apart from this call: for each limit, in its order, what is used up in its window. */

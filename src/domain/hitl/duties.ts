@@ -49,6 +49,8 @@ export interface RequestTies {
   readonly initiators: readonly string[];
   /** Who vouched for the token of the call. */
   readonly vouchedBy?: string;
+  /** Of a delegated task: who owns the agent that had it first. */
+  readonly taskOwnerId?: string;
   readonly agent: AgentTies;
 }
 
@@ -102,7 +104,7 @@ export interface MayNot {
  * nothing else, may break the glass with a reason.
  */
 export function judgeDecider({ decider, request, agent, organization, command }: DutyQuestion): DutyResult {
-  const highestLevel = highestLevelOf(decider, agent);
+  const highestLevel = highestLevelOf(decider, agent, request.taskOwnerId);
   if (highestLevel === undefined || highestLevel < request.level) return mayNot('NOT_ELIGIBLE', WHO_DECIDES[request.level]);
   const may = { kind: 'may', breakGlass: false, highestLevel } as const;
   if (decider.kind === 'root' || command.kind !== 'approve' || organization.hasSingleUser) return may;
@@ -124,7 +126,7 @@ export function breakGlass(decider: Decider, command: DutyCommand, highestLevel:
 }
 
 /** The highest level at which the decider may decide for this agent; undefined where at none. */
-export function highestLevelOf(decider: Decider, agent: AgentTies): EscalationLevel | undefined {
+export function highestLevelOf(decider: Decider, agent: AgentTies, taskOwnerId?: string): EscalationLevel | undefined {
   if (decider.kind === 'root') return HIGHEST_LEVEL;
   switch (decider.role) {
     case 'owner':
@@ -132,7 +134,7 @@ export function highestLevelOf(decider: Decider, agent: AgentTies): EscalationLe
       return HIGHEST_LEVEL;
     case 'member':
       if (decider.membership?.role === 'lead') return 1;
-      return decider.membership || agent.ownerId === decider.userId ? 0 : undefined;
+      return decider.membership || [agent.ownerId, taskOwnerId].includes(decider.userId) ? 0 : undefined;
     case 'viewer':
       return undefined;
   }
@@ -165,6 +167,7 @@ export function barredFrom(
   const ties: [string | undefined, string][] = [
     [request.agent.ownerId, OWNS_IT], [agent.ownerId, OWNS_IT],
     [request.agent.registeredBy, REGISTERED_IT], [agent.registeredBy, REGISTERED_IT],
+    [request.taskOwnerId, 'You own the agent that had the task first.'],
     [request.vouchedBy, 'You vouched for the token that asked.'],
   ];
   return [...initiators, ...ties.flatMap(([name, because]) => (name === undefined ? [] : [{ name, because }]))];
@@ -175,7 +178,7 @@ const OWNS_IT = 'You own the agent, or did when it asked.';
 const REGISTERED_IT = 'You registered the agent.';
 
 const WHO_DECIDES = [
-  'At level 0 the owner of the agent and its team decide, and admins.',
+  'At level 0 the owner of the agent, or of the task, and its team decide, and admins.',
   'At level 1 the leads of the agent\'s team decide, and admins.',
   'At level 2 admins and owners of the organization decide.',
 ] as const satisfies Record<EscalationLevel, string>;

@@ -1,164 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { CapabilityFacts, GrantFacts } from '../../domain/gate/decide.js';
-import type { ReadPositions } from '../../domain/audit/catalogue/basis.js';
-import type { Condition } from '../../domain/gate/conditions.js';
-import type { GrantWord, RiskLevel, TimeoutAction } from '../../domain/gate/vocabulary.js';
-import type { Quorum } from '../../domain/hitl/quorum.js';
-import type { Reminder } from '../../domain/hitl/reminders.js';
-import { DEFAULT_WINDOW_SECONDS } from '../../domain/hitl/window.js';
 import { AnchorFreshness } from '../../platform/audit/anchor-freshness.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
-import type { Tx } from '../../platform/database/transaction/tx.js';
-import type { NamedStatement } from '../../platform/database/statements/named-statement.js';
 import { Statements } from '../../platform/database/statements/statements.js';
 import { textArray } from '../../platform/database/statements/text-array.js';
-import type { SeparationOfDuties } from '../../domain/hitl/duties.js';
-import type { Limit } from '../../domain/gate/limits.js';
-import { GrantUsageStore, type Usage } from '../capabilities/grant-usage.store.js';
-import { type ChosenRuntime, chooseRuntime } from '../executions/choose-runtime.js';
-import { type DefinitionColumns, definitionOf } from './definition-facts.js';
-
-/** Whose facts are asked for. `key` is the scope of an idempotency key, with the organization that its record stands in. */
-export interface FactsWanted {
-  organizationId: string;
-  agentId: string;
-  capability: string;
-  key?: { organizationId: string; scope: string };
-  /** The agent key behind the call, where there is one. */
-  agentKeyId?: string;
-}
-
-/** Everything that `decide()` looks at, with the revisions that a commit compares. */
-export interface Facts {
-  /** The database's clock when they were read. */
-  readonly now: Date;
-  /** Up to which positions the chains that record shared facts are taken into account: read in the same snapshot. */
-  readonly readUpTo: ReadPositions;
-  /** Revision of the agent's chain head; undefined: there is no such agent here. */
-  readonly revision?: number;
-  readonly organizationRevision: number;
-  readonly openRequests: number;
-  readonly agent?: {
-    id: string;
-    name: string;
-    riskLevel: RiskLevel;
-    status: string;
-    tags: string[];
-    epoch: number;
-    ownerId?: string;
-    teamId?: string;
-    registeredBy: string;
-  };
-  /** The stops that are in force for this agent. */
-  readonly stops: readonly { readonly id: string }[];
-  readonly separationOfDuties: SeparationOfDuties;
-  /** Of the agent's organization. */
-  readonly tenantId: string | null;
-  /** Whether what is hardcoded stops: the log is without its anchors for too long. Of this server's memory, at this moment. */
-  readonly unanchored?: true;
-  readonly definition?: CapabilityFacts;
-  /** Which runtime has calls of the capability, by its definition and this server's configuration. */
-  readonly runtime: ChosenRuntime;
-  /** The agent's own, or its team's where it has none that is alive. */
-  readonly grant?: GrantFacts;
-  /** Of a grant with limits: what is used up of them. */
-  readonly usage?: Usage;
-  readonly rootKeyHash: string;
-  /** Of a call with an agent key behind it: whether the agent still has the key. Its deletion raises the revision. */
-  readonly hasKey?: boolean;
-  /** The call that first used the idempotency key. */
-  readonly kept?: { fingerprint: string; executionId: string | null };
-}
-
-interface Row extends DefinitionColumns {
-  now: Date;
-  revision: string | null;
-  open_requests: number | null;
-  organization_revision: string | null;
-  organization_position: string | null;
-  platform_position: string | null;
-  root_key_hash: string;
-  name: string | null;
-  risk_level: RiskLevel;
-  status: string;
-  tags: string[];
-  epoch: string;
-  owner_id: string | null;
-  team_id: string | null;
-  registered_by: string;
-  stops: string[] | null;
-  separation_of_duties: SeparationOfDuties | null;
-  tenant_id: string | null;
-  limits: Limit[];
-  grant_team_id: string | null;
-  grant_id: string | null;
-  grant_version: number;
-  hitl_mode: GrantWord;
-  conditions: Condition[];
-  expires_at: Date | null;
-  timeout_seconds: number | null;
-  timeout_action: TimeoutAction;
-  quorum: Quorum | null;
-  reminders: Reminder[];
-  key_fingerprint: string | null;
-  key_execution_id: string | null;
-  has_key?: boolean;
-}
-
-// One clock for the whole statement: a grant that ends while it runs holds for all of it, or for none. Each lookup is lateral and
-// limited, so that it stays one by key: joined freely, a plan that was made before the tables had statistics reads all grants of
-// everybody for each call.
-const factsStatement = (name: string, more = { column: '', parameter: '', name: '', join: '' }): NamedStatement => ({
-  name,
-  text: `
-    with clock as materialized (select clock_timestamp() as now)
-    select (select now from clock) as now, h.revision, h.open_requests, o.revision as organization_revision,
-      c.seq as organization_position,
-      (select seq from audit_heads where organization_id = 'org_platform' and chain = 'sys_platform') as platform_position,
-      (select root_key_hash from instance) as root_key_hash,
-      o.separation_of_duties, o.tenant_id, s.ids as stops,
-      a.name, a.risk_level, a.status, a.tags, a.epoch, a.owner_id, a.team_id, a.registered_by,
-      g.limits, g.team_id as grant_team_id, g.id as grant_id, g.version as grant_version, g.hitl_mode, g.conditions,
-      g.expires_at, g.timeout_seconds, g.timeout_action, g.quorum, g.reminders,
-      d.name is not null as defined, d.input_schema, d.connector,
-      k.fingerprint as key_fingerprint, k.execution_id as key_execution_id${more.column}
-    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]${more.parameter}) with ordinality
-           as i(organization_id, agent_id, capability, key_organization_id, key_scope${more.name}, n)
-    left join lateral (select * from organizations where id = i.organization_id limit 1) o on true
-    left join lateral (select * from audit_heads
-      where organization_id = i.organization_id and chain = i.agent_id and closed_at is null limit 1) h on true
-    left join lateral (select seq from audit_heads
-      where organization_id = i.organization_id and chain = 'sys_' || i.organization_id limit 1) c on true
-    left join lateral (select * from agents where organization_id = i.organization_id and id = i.agent_id limit 1) a on true
-    left join lateral (select array_agg(id order by id) as ids from stops
-      where organization_id in (i.organization_id, 'org_platform') and lifted_at is null
-        and (agent_id is null or agent_id = i.agent_id)) s on true
-    left join lateral (
-      select *, expires_at is null or expires_at > (select now from clock) as alive from (
-        (select * from capability_grants
-         where organization_id = i.organization_id and agent_id = i.agent_id and capability = i.capability and revoked_at is null
-         limit 1)
-        union all
-        (select * from capability_grants
-         where organization_id = i.organization_id and team_id = a.team_id and capability = i.capability and revoked_at is null
-         limit 1)) candidates
-      order by alive desc, agent_id is null limit 1) g on true
-    left join lateral (select * from capability_definitions
-      where organization_id = i.organization_id and name = i.capability limit 1) d on true
-    left join lateral (select * from idempotency_keys
-      where organization_id = i.key_organization_id and scope = i.key_scope limit 1) k on true${more.join}
-    order by i.n`,
-});
-
-const READ = factsStatement('gate-facts-6');
-
-/** For calls of which some have an agent key behind them. Key and revision come from one snapshot, so neither can be the older one. */
-const READ_WITH_KEYS = factsStatement('gate-facts-with-keys-1', {
-  parameter: ', $6::text[]', name: ', agent_key_id', column: ', ak.id is not null as has_key',
-  join: `
-    left join lateral (select id from agent_keys
-      where organization_id = i.organization_id and id = i.agent_key_id and agent_id = i.agent_id limit 1) ak on true`,
-});
+import { pipelined } from '../../platform/database/transaction/pipelined.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import { GrantUsageStore, type UsageWanted } from '../capabilities/grant-usage.store.js';
+import { TaskOfCallQuery } from '../tasks/task-of-call.query.js';
+import { type Facts, type FactsWanted, type FactsWithin, isLimited, type TaskFacts } from './facts.js';
+import { factsFrom, type FactsRow, parametersOf, READ, READ_WITH_KEYS } from './facts-row.js';
 
 /** The facts that decisions rest on, read in one statement for a whole batch, without a lock. No tables of its own. */
 @Injectable()
@@ -167,108 +17,88 @@ export class FactsQuery {
     private readonly statements: Statements,
     private readonly usage: GrantUsageStore,
     private readonly freshness: AnchorFreshness,
+    private readonly tasks: TaskOfCallQuery,
     @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'runtimePrimary'>,
   ) {}
 
   async read(wanted: readonly FactsWanted[]): Promise<Facts[]> {
     const keys = wanted.map((item) => item.agentKeyId ?? null);
     const rows = keys.some((id) => id !== null)
-      ? await this.statements.run<Row>(READ_WITH_KEYS, [...parametersOf(wanted), textArray(keys)])
-      : await this.statements.run<Row>(READ, parametersOf(wanted));
+      ? await this.statements.run<FactsRow>(READ_WITH_KEYS, [...parametersOf(wanted), textArray(keys)])
+      : await this.statements.run<FactsRow>(READ, parametersOf(wanted));
     const facts = rows.map((row, i) => this.factsFrom(row, wanted[i]!));
-    const limited = facts.flatMap((one, i) => (isLimited(one) ? [{ one, i }] : []));
-    if (limited.length === 0) return facts;
-    const usages = await this.usage.read(
-      limited.map(({ one, i }) => ({ organizationId: wanted[i]!.organizationId, grantId: one.grant.id, limits: one.grant.limits })),
-    );
-    limited.forEach(({ one, i }, n) => (facts[i] = { ...one, usage: usages[n]! }));
-    return facts;
+    return this.withUsage(wanted, facts, (asked) => this.usage.read(asked));
   }
 
   /** Those of many, in one statement, but for what is used up of limits: where a grant has some, it has to be asked about alone. */
   async readAllWithin(tx: Tx, wanted: readonly FactsWanted[]): Promise<Facts[]> {
-    const rows = await tx.query<Row & Record<string, unknown>>(READ.text, parametersOf(wanted));
+    const rows = await tx.query<FactsRow & Record<string, unknown>>(READ.text, parametersOf(wanted));
     return rows.map((row, i) => this.factsFrom(row, wanted[i]!));
   }
 
   /**
-   * The same facts inside a unit of work that has locked the agent's head and joined its organization's barrier.
+   * The same facts inside a unit of work that has locked the agent's head, and those of the other agents of a task's chain, and joined
+   * the organization's barrier.
    *
    * @param without an execution whose uses are not counted, since they are its own
    */
-  async readWithin(tx: Tx, wanted: FactsWanted, without?: string): Promise<Facts> {
-    const [facts] = await this.readAllWithin(tx, [wanted]);
-    if (!isLimited(facts!)) return facts!;
-    const { id: grantId, limits } = facts.grant;
-    const asked = { organizationId: wanted.organizationId, grantId, limits, ...(without === undefined ? {} : { without }) };
-    return { ...facts, usage: await this.usage.readWithin(tx, asked) };
+  async readWithin(tx: Tx, wanted: FactsWithin, without?: string): Promise<Facts> {
+    const { organizationId, capability, task } = wanted;
+    const chain = task?.chain ?? [];
+    const all: FactsWanted[] = [wanted, ...chain.map((agentId) => ({ organizationId, agentId, capability }))];
+    const [read, stands] = await pipelined([
+      this.readAllWithin(tx, all),
+      task && without !== undefined ? this.tasks.stands(tx, organizationId, task.id, without) : Promise.resolve(true),
+    ]);
+    const [facts, ...others] = await this.withUsage(all, read, (asked) => this.usage.readAllWithin(tx, organizationId, asked, without));
+    if (!task) return facts!;
+    const delegators = others.map((one, i) => ({ agentId: chain[i]!, facts: one }));
+    const taken: TaskFacts = {
+      id: task.id, ancestors: [], initiator: null, delegators,
+      ...(stands ? {} : { refused: 'The task, or one that it is part of, is over.' }),
+    };
+    return withTask(facts!, taken);
   }
 
-  private factsFrom(row: Row, wanted: FactsWanted): Facts {
+  /** Adds the chains of the tasks that calls do: `facts` are those of their agents. Calls that do none stay as they are. */
+  async addTasks(calls: readonly (FactsWanted & { inputText: string; taskId?: string })[], facts: readonly Facts[]): Promise<Facts[]> {
+    const found = await this.tasks.read(calls);
+    const links = found.flatMap((task, i) => {
+      const { organizationId, capability } = calls[i]!;
+      return task && 'chain' in task ? task.chain.slice(0, -1).map((agentId) => ({ organizationId, agentId, capability })) : [];
+    });
+    const linked = links.length === 0 ? [] : await this.read(links);
+    let next = 0;
+    return facts.map((own, i) => {
+      const task = found[i];
+      if (!task) return own;
+      if ('refused' in task) return withTask(own, { id: calls[i]!.taskId!, ...task, ancestors: [], initiator: null, delegators: [] });
+      const { id, ancestors, initiator, chain } = task;
+      const delegators = chain.slice(0, -1).map((agentId) => ({ agentId, facts: linked[next++]! }));
+      return withTask(own, { id, ancestors, initiator, delegators });
+    });
+  }
+
+  private async withUsage(
+    wanted: readonly FactsWanted[], facts: Facts[], read: (asked: UsageWanted[]) => Promise<{ revision: number; used: string[] }[]>,
+  ): Promise<Facts[]> {
+    const limited = facts.flatMap((one, i) => (isLimited(one) ? [{ one, i }] : []));
+    if (limited.length === 0) return facts;
+    const usages = await read(
+      limited.map(({ one, i }) => ({ organizationId: wanted[i]!.organizationId, grantId: one.grant.id, limits: one.grant.limits })),
+    );
+    const all = [...facts];
+    limited.forEach(({ one, i }, n) => (all[i] = { ...one, usage: usages[n]! }));
+    return all;
+  }
+
+  private factsFrom(row: FactsRow, wanted: FactsWanted): Facts {
     return factsFrom(row, wanted, this.freshness.isStale, this.config.runtimePrimary);
   }
 }
 
-export function isLimited(facts: Facts): facts is Facts & { grant: GrantFacts } {
-  return facts.grant !== undefined && facts.grant.limits.length > 0;
-}
-
-function parametersOf(wanted: readonly FactsWanted[]): unknown[] {
-  return [
-    textArray(wanted.map((item) => item.organizationId)),
-    textArray(wanted.map((item) => item.agentId)),
-    textArray(wanted.map((item) => item.capability)),
-    textArray(wanted.map((item) => item.key?.organizationId ?? null)),
-    textArray(wanted.map((item) => item.key?.scope ?? null)),
-  ];
-}
-
-function factsFrom(
-  row: Row, { agentId, capability, agentKeyId }: FactsWanted, isUnanchored: boolean, primary: CompleteConfig['runtimePrimary'],
-): Facts {
-  const definition = definitionOf(row, capability);
-  const exists = row.revision !== null && row.name !== null;
-  return {
-    now: row.now,
-    readUpTo: { organization: Number(row.organization_position), platform: Number(row.platform_position) },
-    organizationRevision: Number(row.organization_revision),
-    openRequests: row.open_requests ?? 0,
-    rootKeyHash: row.root_key_hash,
-    ...(agentKeyId === undefined ? {} : { hasKey: row.has_key === true }),
-    stops: (row.stops ?? []).map((id) => ({ id })),
-    separationOfDuties: row.separation_of_duties ?? 'standard',
-    tenantId: row.tenant_id,
-    ...(isUnanchored ? { unanchored: true } : {}),
-    ...(exists ? { revision: Number(row.revision) } : {}),
-    ...(exists
-      ? {
-          agent: {
-            id: agentId, name: row.name!, riskLevel: row.risk_level, status: row.status, tags: row.tags, epoch: Number(row.epoch),
-            registeredBy: row.registered_by,
-            ...(row.owner_id === null ? {} : { ownerId: row.owner_id }),
-            ...(row.team_id === null ? {} : { teamId: row.team_id }),
-          },
-        }
-      : {}),
-    ...(definition ? { definition } : {}),
-    runtime: chooseRuntime(primary, definition),
-    ...(row.grant_id === null ? {} : { grant: grantOf(row) }),
-    ...(row.key_fingerprint === null ? {} : { kept: { fingerprint: row.key_fingerprint, executionId: row.key_execution_id } }),
-  };
-}
-
-function grantOf(row: Row): GrantFacts {
-  return {
-    id: row.grant_id!,
-    version: row.grant_version,
-    hitlMode: row.hitl_mode,
-    conditions: row.conditions,
-    limits: row.limits,
-    ...(row.grant_team_id === null ? {} : { teamId: row.grant_team_id }),
-    timeoutSeconds: row.timeout_seconds ?? DEFAULT_WINDOW_SECONDS,
-    timeoutAction: row.timeout_action,
-    reminders: row.reminders,
-    ...(row.quorum === null ? {} : { quorum: row.quorum }),
-    ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
-  };
+/** A stop of any agent of the chain holds the action. */
+function withTask(facts: Facts, task: TaskFacts): Facts {
+  const stops = new Set([facts, ...task.delegators.map((one) => one.facts)].flatMap((one) => one.stops.map(({ id }) => id)));
+  return { ...facts, stops: [...stops].sort().map((id) => ({ id })), task };
 }

@@ -1,4 +1,4 @@
-import type { Facts, FactsWanted } from './facts.query.js';
+import type { Facts, FactsWanted } from './facts.js';
 
 /** After this time facts are read again even if no revision was raised: an operator may have changed them with SQL. */
 const KEPT_MS = 5_000;
@@ -34,7 +34,8 @@ export class RecentFacts {
     const key = keyOf(wanted);
     this.kept.delete(key);
     // Every use changes what the next one rests on.
-    if (facts.usage) return;
+    // Which task a call does is looked up each time.
+    if (facts.usage || facts.openTasks > 0) return;
     if (this.kept.size >= KEPT_AT_MOST) this.kept.delete(this.kept.keys().next().value!);
     // Whether an idempotency key was used is asked of the database each time.
     const { kept: _, ...lasting } = facts;

@@ -14,6 +14,9 @@ export interface UsageWanted {
   without?: string;
 }
 
+/** A use, and the grant that counts it. */
+export type GrantUse = Use & { readonly grantId: string };
+
 export interface Usage {
   /** Of the usage row; compared when a decision that rests on it commits. */
   revision: number;
@@ -77,14 +80,17 @@ export class GrantUsageStore {
   }
 
   /**
-   * Behind the lock of the usage row: two approvals at once, of two agents of a team, would otherwise each be compared with
+   * Behind the locks of the usage rows: two approvals at once, of two agents of a team, would otherwise each be compared with
    * what was used before the other. The rows of grants that count `without` are locked too: should it begin or end in this unit of
    * work, no row is left to lock out of order.
+   *
+   * @param without an execution whose uses, already counted, are left out
    */
-  async readWithin(tx: Tx, wanted: UsageWanted): Promise<Usage> {
-    const counting = wanted.without === undefined ? [] : await this.grantsCounting(tx, wanted.organizationId, [wanted.without]);
-    await this.lock(tx, wanted.organizationId, [...counting, wanted.grantId]);
-    return usagesFrom([wanted], await tx.query<Row & Record<string, unknown>>(READ.text, parametersOf([wanted])))[0]!;
+  async readAllWithin(tx: Tx, organizationId: string, wanted: readonly UsageWanted[], without?: string): Promise<Usage[]> {
+    const counting = without === undefined ? [] : await this.grantsCounting(tx, organizationId, [without]);
+    await this.lock(tx, organizationId, [...counting, ...wanted.map(({ grantId }) => grantId)]);
+    const asked = wanted.map((one) => ({ ...one, ...(without === undefined ? {} : { without }) }));
+    return usagesFrom(asked, await tx.query<Row & Record<string, unknown>>(READ.text, parametersOf(asked)));
   }
 
   /** Makes the usage row, whose lock orders everything that counts on the grant. Harmless to repeat. */
@@ -93,42 +99,37 @@ export class GrantUsageStore {
   }
 
   /**
-   * Counts an execution that begins after it waited: in the windows of this moment, and under the grant that lets it begin, whichever
-   * grant counted it until now.
+   * Counts an execution that begins after it waited: in the windows of this moment, and under the grants that let it begin, whichever
+   * grants counted it until now.
    */
-  async begin(tx: Tx, organizationId: string, grantId: string, executionId: string, uses: readonly Use[]): Promise<void> {
-    await this.count(tx, organizationId, grantId, executionId, uses, false);
+  async begin(tx: Tx, organizationId: string, executionId: string, uses: readonly GrantUse[]): Promise<void> {
+    await this.count(tx, organizationId, executionId, uses, false);
   }
 
   /** Counts a waiting execution anew after an edit: its uses are those of the edited input, from this moment on. */
-  async askAnew(tx: Tx, organizationId: string, grantId: string, executionId: string, uses: readonly Use[]): Promise<void> {
-    await this.count(tx, organizationId, grantId, executionId, uses, true);
+  async askAnew(tx: Tx, organizationId: string, executionId: string, uses: readonly GrantUse[]): Promise<void> {
+    await this.count(tx, organizationId, executionId, uses, true);
   }
 
   private async count(
-    tx: Tx,
-    organizationId: string,
-    grantId: string,
-    executionId: string,
-    uses: readonly Use[],
-    waiting: boolean,
+    tx: Tx, organizationId: string, executionId: string, uses: readonly GrantUse[], waiting: boolean,
   ): Promise<void> {
     const counting = await this.grantsCounting(tx, organizationId, [executionId]);
     if (counting.length === 0 && uses.length === 0) return;
-    await this.touch(tx, organizationId, uses.length === 0 ? counting : [...counting, grantId]);
+    await this.touch(tx, organizationId, [...counting, ...uses.map(({ grantId }) => grantId)]);
     await this.remove(tx, organizationId, [executionId]);
     if (uses.length === 0) return;
-    const amounts = [uses.map((use) => use.measure), uses.map((use) => use.amount)];
+    const amounts = [uses.map((use) => use.grantId), uses.map((use) => use.measure), uses.map((use) => use.amount)];
     await tx.query(
-      `insert into grant_uses (organization_id, grant_id, execution_id, waiting, measure, amount)
-       select $1, $2, $3, $4, * from unnest($5::text[], $6::numeric[])`,
-      [organizationId, grantId, executionId, waiting, ...amounts],
+      `insert into grant_uses (organization_id, execution_id, waiting, grant_id, measure, amount)
+       select $1, $2, $3, * from unnest($4::text[], $5::text[], $6::numeric[])`,
+      [organizationId, executionId, waiting, ...amounts],
     );
     await tx.query(
       `insert into grant_totals as t (organization_id, grant_id, measure, amount)
-       select $1, $2, u.measure, u.amount from unnest($3::text[], $4::numeric[]) as u(measure, amount) order by 3
+       select $1, u.* from unnest($2::text[], $3::text[], $4::numeric[]) as u(grant_id, measure, amount) order by 2, 3
        on conflict (organization_id, grant_id, measure) do update set amount = t.amount + excluded.amount`,
-      [organizationId, grantId, ...amounts],
+      [organizationId, ...amounts],
     );
   }
 

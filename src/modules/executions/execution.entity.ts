@@ -112,6 +112,14 @@ export class ExecutionEntity {
   @Column('integer')
   fence!: number;
 
+  /** The task that it does. */
+  @Column('text', { name: 'task_id', nullable: true })
+  taskId!: string | null;
+
+  /** Of a task's execution: the agents before this one, the first first. */
+  @Column('text', { name: 'task_chain', array: true, nullable: true })
+  taskChain!: string[] | null;
+
   @Column('json', { nullable: true })
   report!: JsonObject | null;
 

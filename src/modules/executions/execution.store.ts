@@ -12,6 +12,8 @@ export interface ExecutionRef {
   organizationId: string;
   agentId: string;
   id: string;
+  /** Of a task's execution: the agents before its own. */
+  taskChain?: string[] | null;
 }
 
 /** Columns that are known only when the execution begins. */
@@ -152,7 +154,7 @@ export class ExecutionStore {
   /** Executions that a crash left behind: their lease is over. */
   async abandoned(limit: number): Promise<ExecutionRef[]> {
     return (await this.dataSource.query(
-      `select e.organization_id as "organizationId", e.agent_id as "agentId", e.id from executions e
+      `select e.organization_id as "organizationId", e.agent_id as "agentId", e.id, e.task_chain as "taskChain" from executions e
        where e.status = 'running' and e.lease_until < statement_timestamp() order by e.lease_until limit $1`,
       [limit],
     )) as ExecutionRef[];

@@ -69,6 +69,9 @@ export class ExecutionReply {
   @ApiProperty({ type: Object, required: false, additionalProperties: true, description: 'As the caller gave it.' }) context?: JsonObject;
   @ApiProperty({ type: EditReply, required: false, description: 'A reviewer changed `input` before it ran.' }) edit?: EditReply;
   @ApiProperty({ type: ReasonReply, isArray: true, description: 'Which rules decided, and why.' }) reasons!: ReasonReply[];
+  @ApiProperty({ required: false, example: 'task_…', description: 'The task that it does.' }) taskId?: string;
+  @ApiProperty({ type: String, isArray: true, required: false, description: 'The agents that a task came through, who acts last.' })
+  chain?: string[];
   @ApiProperty({ required: false }) hitlRequestId?: string;
   @ApiProperty({ required: false, description: 'Why it was blocked or cancelled.' }) reason?: string;
   @ApiProperty({ ...ANY_JSON, required: false, description: 'What the runtime answered: any JSON value.' }) output?: JsonValue;
@@ -108,6 +111,7 @@ export function presentExecution(row: ExecutionEntity): ExecutionReply {
     ...(row.context === null ? {} : { context: shownJson(row.context) as JsonObject }),
     ...(row.edit === null ? {} : { edit: row.edit as unknown as EditReply }),
     reasons: Array.isArray(row.reasons) ? row.reasons.map(({ rule, detail }) => ({ rule, detail })) : [],
+    ...(row.taskId === null ? {} : { taskId: row.taskId, chain: [...(row.taskChain ?? []), row.agentId] }),
     ...(row.hitlRequestId === null ? {} : { hitlRequestId: row.hitlRequestId }),
     ...outcomeOf(row),
     ...(row.auditId === null ? {} : { auditId: row.auditId }),

@@ -19,7 +19,7 @@ const EXECUTIONS: Erasable = {
     input: free('canonical'), context: free('canonical'), reasons: partly(REASONS), definition: digest, grant_id: id,
     hitl_request_id: id, requested_by: id, reason: code, output: free('canonical'), error: partly(ERROR), audit_id: id,
     traceparent: id, report: partly(REPORT), settlement: partly(SETTLEMENT, 'json', { owner: 'settled_by', member: 'note' }),
-    edit: partly(EDIT),
+    edit: partly(EDIT), task_id: id, task_chain: id,
   },
   extraColumns: { status: 't.status', settled_by: `t.settlement ->> 'by'` },
   erasability,

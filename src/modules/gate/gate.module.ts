@@ -12,6 +12,7 @@ import { ExecutionsModule } from '../executions/executions.module.js';
 import { HitlModule } from '../hitl/hitl.module.js';
 import { AdmissionBatch } from './admission/admission-batch.service.js';
 import { AdmissionService } from './admission/admission.service.js';
+import { CommittedSignals } from './admission/committed-signals.js';
 import { BeginApprovedService } from './execution/begin-approved.service.js';
 import { CloseExecutionService } from './execution/close-execution.service.js';
 import { ExecutionWorker } from './execution/execution-worker.service.js';
@@ -46,8 +47,8 @@ const runtimeSelection = {
   imports: [AgentsModule, AuthorityModule, CapabilitiesModule, ExecutionsModule, HitlModule],
   controllers: [GateController],
   providers: [
-    runtimeSelection, AdmissionBatch, AdmissionService, BeginApprovedService, CloseExecutionService, ExecutionAnswerService,
-    ExecutionWorker, GateService,
+    runtimeSelection, AdmissionBatch, AdmissionService, BeginApprovedService, CloseExecutionService, CommittedSignals,
+    ExecutionAnswerService, ExecutionWorker, GateService,
     RecoverExecutionsService, RunExecutionService, StillAllowedService, UnknownCommits,
   ],
   exports: [RuntimeSelection, StillAllowedService],

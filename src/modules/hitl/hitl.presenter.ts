@@ -21,6 +21,7 @@ export function presentRequest(row: RequestRow, decidableBy?: DecidableBy): Requ
     ...(row.action === null ? {} : { action: row.action }),
     payload: shownJson(row.input) as JsonObject,
     ...(context ? { context } : {}),
+    ...(row.taskId === null ? {} : { taskId: row.taskId, chain: chainOf(row) }),
     ...(claimed === undefined ? {} : { onBehalfOf: claimed }),
     hitlMode: row.hitlMode,
     status: row.status,
@@ -67,6 +68,7 @@ export function presentRequestSnake(row: RequestRow, decidableBy?: DecidableBy):
     runs: row.runs,
     input: shownJson(row.input) as JsonObject,
     context,
+    ...(row.taskId === null ? {} : { task_id: row.taskId, chain: chainOf(row) }),
     ...(claimed === undefined ? {} : { on_behalf_of: claimed }),
     action_digest: row.digest,
     version: row.version,
@@ -93,6 +95,8 @@ export function presentRequestSnake(row: RequestRow, decidableBy?: DecidableBy):
       : {}),
   };
 }
+
+const chainOf = ({ taskChain, agentId }: RequestRow): string[] => [...(taskChain ?? []), agentId];
 
 function editOf({ editedBy, editedAt, editDiff }: RequestRow): { edit?: EditReply } {
   if (editedAt === null) return {};

@@ -10,6 +10,8 @@ import { EditReply, ErrorReply, ReasonReply } from '../executions/executions.pre
 import { DecidableByReply, DecidableBySnakeReply } from './queue/decidable-by.js';
 
 const CLAIMED = 'For whom the agent says that it acts: a claim of its own.';
+const TASK = 'The delegated task that it does.';
+const CHAIN = 'The agents that the task came through, the first first, and the one that acts last.';
 const BROKEN = 'It was approved though separation of duties or a quorum barred it.';
 const VOTES = 'Who has approved what stands now, where several people have to.';
 const REQUESTED = 'As it was asked, where it was edited since.';
@@ -25,7 +27,7 @@ const FLAGGED = "The agent's risk is high or above.";
 const WHY = 'Why a person is asked.';
 const PAYLOAD = 'What the agent wants to do: what would run.';
 const CONTEXT = 'As the caller gave it.';
-const LEVEL = '0: the owner of the agent and its team, 1: leads of that team, 2: admins of the organization.';
+const LEVEL = '0: the owner of the agent (or of a delegated task) and its team, 1: leads of that team, 2: admins of the organization.';
 const DECIDABLE_BY = 'Of an open request, where one is read, handed on, or listed as somebody\'s queue: who can answer it now.';
 
 export class QuorumGroupReply {
@@ -96,6 +98,8 @@ export class RequestReply {
   @ApiProperty({ required: false }) action?: string;
   @ApiProperty({ type: Object, additionalProperties: true, description: PAYLOAD }) payload!: JsonObject;
   @ApiProperty({ type: Object, required: false, additionalProperties: true, description: CONTEXT }) context?: JsonObject;
+  @ApiProperty({ required: false, example: 'task_…', description: TASK }) taskId?: string;
+  @ApiProperty({ type: String, isArray: true, required: false, description: CHAIN }) chain?: string[];
   @ApiProperty({ required: false, description: CLAIMED }) onBehalfOf?: string;
   @ApiProperty({ enum: ['propose', 'escalate'] }) hitlMode!: string;
   @ApiProperty({ enum: HITL_STATUSES }) status!: string;
@@ -140,6 +144,8 @@ export class RequestSnakeReply {
   @ApiProperty({ enum: ['service', 'caller'], description: WHO_ACTS }) runs!: string;
   @ApiProperty({ type: Object, additionalProperties: true, description: PAYLOAD }) input!: JsonObject;
   @ApiProperty({ type: Object, additionalProperties: true, description: CONTEXT }) context!: JsonObject;
+  @ApiProperty({ required: false, example: 'task_…', description: TASK }) task_id?: string;
+  @ApiProperty({ type: String, isArray: true, required: false, description: CHAIN }) chain?: string[];
   @ApiProperty({ required: false, description: CLAIMED }) on_behalf_of?: string;
   @ApiProperty({ description: DIGEST }) action_digest!: string;
   @ApiProperty({ type: 'integer', description: 'Rises with each edit.' }) version!: number;

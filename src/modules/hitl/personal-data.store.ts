@@ -31,7 +31,8 @@ export class HitlPersonalData implements PersonalData {
       escalated_to: id, escalation_reason: free(), decision_outcome: code, decision_by: code, decided_by: id,
       note: free('text', { owner: 'decided_by' }), decision_entry_id: id, separation_of_duties: code, initiators: free('list'),
       agent_owner_id: id, agent_registered_by: id, vouched_by: id, team_id: id, quorum: code, reminders: code,
-      requested_input: free('canonical'), edited_by: id, edit_diff: partly(DIFF),
+      requested_input: free('canonical'), edited_by: id, edit_diff: partly(DIFF), task_id: id, task_chain: id,
+      task_owner_id: id,
     },
     extraColumns: {
       agent_id: 't.agent_id', execution_id: 't.execution_id', status: 't.status',

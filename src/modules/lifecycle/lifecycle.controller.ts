@@ -8,8 +8,8 @@ import { PathParam } from '../../platform/http/request/path-param.js';
 import { Replies } from '../../platform/http/reply/replies.js';
 import { AgentEnvelope } from '../agents/agents.presenter.js';
 import { TransferDto } from './lifecycle.dto.js';
-import { RemoveAgentService } from './remove-agent.service.js';
-import { TransferAgentService } from './transfer-agent.service.js';
+import { RemoveAgentService } from './leaving/remove-agent.service.js';
+import { TransferAgentService } from './leaving/transfer-agent.service.js';
 
 @ApiTags('Agents')
 @Controller('api/v1/agents')

@@ -76,7 +76,7 @@ export async function recoverInstallation(parts: RecoveryParts, order: RecoveryO
 }
 
 /** One agent at a time: it may have a thousand requests open. */
-async function endWork({ run, work, executions, cancelling }: RecoveryParts, { onProgress }: RecoveryOrder): Promise<number> {
+async function endWork({ run, work, executions, cancelling, tasks }: RecoveryParts, { onProgress }: RecoveryOrder): Promise<number> {
   let done = 0;
   for (let after = FIRST; ; ) {
     const found = await agentsWithWork(run, after, AGENTS_AT_ONCE);
@@ -88,6 +88,7 @@ async function endWork({ run, work, executions, cancelling }: RecoveryParts, { o
         }
         await cancelling.openRequests(tx, organizationId, agentId, CAUSE);
         await cancelling.approved(tx, organizationId, agentId, CAUSE);
+        await tasks.endOf(tx, organizationId, agentId, CAUSE);
       });
       onProgress('work', ++done);
     }

@@ -19,6 +19,8 @@ import { HitlRequestStore } from '../hitl/requests/hitl-request.store.js';
 import { ReceiptExecutionService } from '../hitl/requests/receipt-execution.service.js';
 import { ApplyTransitionService } from '../hitl/requests/apply-transition.service.js';
 import { RootKeyStore } from '../organizations/installation/root-key.store.js';
+import { EndTasksService } from '../tasks/end-tasks.service.js';
+import { TaskStore } from '../tasks/task.store.js';
 import { EndSessions } from '../sign-in/sessions/ending/end-sessions.js';
 import { SessionStore } from '../sign-in/sessions/session.store.js';
 
@@ -31,6 +33,7 @@ export interface RecoveryParts {
   readonly agents: AgentStore;
   readonly executions: ExecutionStore;
   readonly cancelling: CancelWorkService;
+  readonly tasks: EndTasksService;
   readonly rootKey: RootKeyStore;
   readonly sessions: EndSessions;
 }
@@ -56,12 +59,14 @@ function partsOn(dataSource: DataSource): RecoveryParts {
   // Requests end here and go to nobody, so that it does not matter whom a provider has lowered.
   const moving = new ApplyTransitionService(requests, executions, usage, new EligibleDecidersQuery({}));
   const licences = new ReceiptExecutionService(executions, usage);
+  const work = commandWork(dataSource);
   return {
     run: (sql, parameters) => dataSource.query(sql, [...parameters]),
-    work: commandWork(dataSource),
+    work,
     agents: new AgentStore(dataSource, janitor),
     executions,
     cancelling: new CancelWorkService(requests, moving, executions, usage, licences, { wake: () => undefined }),
+    tasks: new EndTasksService(work, new TaskStore(statements), { wake: () => undefined }),
     rootKey: new RootKeyStore(dataSource),
     sessions: new EndSessions(new SessionStore(dataSource)),
   };

@@ -57,7 +57,8 @@ export async function agentsWithWork(run: RunStatement, after: AgentInOrganizati
   return (await run(
     `select organization_id as "organizationId", agent_id as "agentId" from (
        select organization_id, agent_id from executions where status in ('running', 'pending_hitl')
-       union select organization_id, agent_id from hitl_requests where status in ('pending', 'escalated')) open
+       union select organization_id, agent_id from hitl_requests where status in ('pending', 'escalated')
+       union select organization_id, to_agent_id from tasks where status = 'assigned') open
      where (organization_id, agent_id) > ($1 collate "C", $2 collate "C") order by organization_id, agent_id limit $3`,
     [after.organizationId, after.agentId, limit],
   )) as unknown as AgentInOrganization[];

@@ -41,7 +41,10 @@ export class StartWorkService {
    */
   async start(executionId: string, fence: number, node: NodeRef): Promise<StartedWork> {
     const ref = { organizationId: node.organizationId, executionId };
-    const outcome = await this.units.runOn(planFor(node), (tx) => this.read(tx, ref), async (tx, read) => {
+    // An execution keeps the chain of its task, so that it can be read before the heads of the chain are locked.
+    const known = await this.executions.find({ organizationId: node.organizationId, id: executionId });
+    const plan = planFor({ ...node, taskChain: known?.taskChain ?? null });
+    const outcome = await this.units.runOn(plan, (tx) => this.read(tx, ref), async (tx, read) => {
       const { work, execution } = ownWork(read, node);
       if (work.status !== 'leased' || work.fence !== fence || !isAt(work, execution)) throw new Problem('CONFLICT', whyNot(work, fence));
       const hindrance = await this.allowed.hindrance(tx, execution);

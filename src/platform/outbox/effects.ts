@@ -21,10 +21,13 @@ export interface ApprovedAction {
   readonly executionId: string;
   readonly hitlRequestId: string;
   readonly capability: string;
+  /** Of a task's action: the task, and the agents before its own, whose heads are locked too. */
+  readonly taskId?: string;
+  readonly taskChain?: readonly string[];
 }
 
 export function runExecution({ organizationId, ...action }: ApprovedAction): Effect {
-  return { kind: 'execution.run', organizationId, payload: action };
+  return { kind: 'execution.run', organizationId, payload: action as unknown as JsonObject };
 }
 
 /** What an event is about, by ids. `by`: who brought it about, who is not notified of their own act. */

@@ -231,6 +231,25 @@ describe('the gate is asked once more when a node is to start', () => {
     (await start(agent.client, work)).expect(409, 'NOT_EXECUTABLE');
     expect((await answer).body).toMatchObject({ status: 'failed', error: { code: 'APPROVAL_NEEDED' } });
   });
+
+  test.each([[{}], [{ hitlMode: 'propose' }]])('of a task also for the agent that gave it, by terms %j', async (terms) => {
+    const agent = await aNodesAgent(server, {}, terms);
+    (await heartbeat(agent.client)).expect(200);
+    const { capability } = agent;
+    const giver = await anAgent(server).granted(capability).create();
+    for (const isRevoked of [false, true]) {
+      const task = { capability, input: { pages: 3 } };
+      (await giver.client.post('/api/v1/routing/delegate', { task, toAgentId: agent.id })).expect(201);
+      const asked = call(agent);
+      if ('hitlMode' in terms) await root.post(`/api/v1/hitl/${(await asked).text('hitlRequestId')}/approve`, {}, { query: { wait: 0 } });
+      const work = await leased(agent.client);
+      if (isRevoked) (await root.patch(grantOf({ ...giver, capability }), { hitl_mode: 'block' })).expect(200);
+      const started = await start(agent.client, work);
+      if (isRevoked) started.expect(409, 'NOT_EXECUTABLE');
+      else (await result(agent.client, work)).expect(200);
+      expect(await executionBecomes(server, work.id, isRevoked ? 'failed' : 'executed')).toMatchObject({ chain: [giver.id, agent.id] });
+    }
+  });
 });
 
 describe('what ends at its deadline', () => {

@@ -10,7 +10,6 @@ import { CHECKOUT } from '../../support/servers/test-run.js';
  * is what this test is for.
  */
 const OF_NO_MODULE_YET: Readonly<Record<string, readonly string[]>> = {
-  'tasks': ['task.delegated', 'task.ended'],
   'language models': ['llm.request', 'llm.pii_detected', 'llm.provider_error'],
 };
 

@@ -127,6 +127,8 @@ const LIKE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   hitl_requests: {
     hitl_mode: 'propose', status: 'cancelled', runs: 'service', separation_of_duties: 'standard', reminders: [], quorum: null,
   },
+  tasks: { status: 'cancelled', chain: [], ancestors: [] },
+  routing_decisions: { capabilities: [], candidates: [] },
   // Of a kind that nobody takes here: there is no mail server.
   outbox: { kind: 'mail.send' },
   erasures: { kind: 'values', state: 'done' },
@@ -150,7 +152,7 @@ function valueOf({ table, name, type, needed }: Column, of: ColumnClass | undefi
   if (name === 'organization_id') return organizationId;
   if (isOfPeople(of)) return writtenAs(type, table, name);
   if (['user_id', 'voter', 'decided_by', 'made_by'].includes(name)) return userId;
-  if (of === 'id') return `${table}_${row}`;
+  if (of === 'id') return type === 'text[]' ? [`${table}_${row}`] : `${table}_${row}`;
   if (of === 'digest' || of === 'secret') return row.toString(16).padStart(64, '0');
   if (!needed) return undefined;
   if (of === 'policy' || type === 'json') return {};

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { highestLevelOf } from '../../../src/domain/hitl/duties.js';
 import type { EscalationLevel } from '../../../src/domain/hitl/transition.js';
 import { DeciderQuery } from '../../../src/modules/authority/decider.query.js';
-import type { Facts } from '../../../src/modules/authority/facts.query.js';
+import type { Facts } from '../../../src/modules/authority/facts.js';
 import { EligibleDecidersQuery, type RequestAtLevel } from '../../../src/modules/hitl/queue/eligible-deciders.query.js';
 import { REQUEST_COLUMNS } from '../../../src/modules/hitl/requests/request-columns.js';
 import type { HitlRequestEntity } from '../../../src/modules/hitl/requests/hitl-request.entity.js';

@@ -136,6 +136,8 @@ export function goodBody(route: Route, names: GoodNames): Record<string, unknown
     'POST /internal/v1/tenants': { name: 'good' },
     'PUT /internal/v1/tenants/{id}/subscription': { tier: 'teams', active: true },
     'POST /internal/v1/auth/verify': { token: 'good' },
+    'POST /api/v1/routing/resolve': { capability: 'web.search' },
+    'POST /api/v1/routing/delegate': { task: { capability: 'web.search' }, toAgentId: names.agentId },
     'PUT /api/v1/notifications/config/{channel}': { enabled: true },
     'PUT /api/v1/secrets/{secret}': { value: 'a good value', origins: ['https://api.example.com'] },
     'POST /api/v1/stops': { scope: 'agent', id: names.agentId, reason: 'good' },

@@ -1,4 +1,5 @@
 import { newId } from '../../../src/domain/ids.js';
+import { aTask } from './real-objects.js';
 import { asRoot, type Client } from '../http/actors.js';
 import { anAgent, anAgentKey, type BuiltAgent } from '../builders/agents.js';
 import {
@@ -54,7 +55,7 @@ export async function aScenario(server: TestServer, mark: string): Promise<Organ
     organizationIds: [organizationId, sibling], people, agent, mark,
     ids: {
       agents: [agent.id, stopped.id], users, userId: users, organizations: [organizationId, sibling], tenants: [tenantId],
-      teams: [team], stops, sessions, passkeys, invitations,
+      tasks: [await aTask(server, agent.id, mark)], teams: [team], stops, sessions, passkeys, invitations,
       keyId: [...Object.values(people).map(({ keyId }) => keyId), ...keys.map(({ id }) => id)],
       agentKeyId: agentKeys.map(({ id }) => id),
       executions, hitl: requests, grant: grants.list('grants').map((grant) => (grant as { id: string }).id),
@@ -81,7 +82,7 @@ async function whatItDid(agent: Client, owner: Client, mark: string): Promise<{ 
   };
 }
 
-const ID = '(?:agt|org|ten|usr|hitl|audit|exec|task|sess|grt|team|stp|key|inv|ers|pky)_[0-9a-z]{36}';
+const ID = '(?:agt|org|ten|usr|hitl|audit|exec|task|sess|grt|team|rte|stp|key|inv|ers|pky)_[0-9a-z]{36}';
 
 /** Every id that stands anywhere in the rows of these organizations. */
 export async function idsIn(server: TestServer, organizationIds: readonly string[]): Promise<Set<string>> {

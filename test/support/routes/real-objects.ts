@@ -71,6 +71,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   executionId: async ({ server, agent }) => leasedWork(server, await agent()),
   hitl: async ({ server, agent }) =>
     (await execute(server, 'email.send', await agent())).expect(202).text('hitlRequestId'),
+  tasks: async ({ server, agent }) => aTask(server, (await agent()).id),
   notifications: async ({ server, organizationId, account }) => aNotification(server, organizationId, (await account()).id),
   deliveries: ({ server, organizationId }) => aDeadDelivery(server, organizationId),
   // The only one that is always set up.
@@ -82,6 +83,13 @@ const MAKERS: Readonly<Record<string, Maker>> = {
 
 /** An agent that nothing else needs: whatever a stop holds is of no use to other calls. */
 const stopped = ({ server, organizationId, person }: ObjectOwner) => anAgentOf(server, organizationId, person);
+
+/** A task that root has given to the agent. */
+export async function aTask(server: TestServer, toAgentId: string, mark = 'x'): Promise<string> {
+  const organizationId = (await server.sql<{ id: string }>('select organization_id as id from agents where id = $1', [toAgentId]))[0]!.id;
+  const task = { capability: 'web.search', input: { mark }, description: mark };
+  return (await asRoot(server).post('/api/v1/routing/delegate', { task, toAgentId, organizationId })).expect(201).text('task.id');
+}
 
 const execute = (server: TestServer, capability: string, { id }: BuiltAgent) =>
   asRoot(server).post('/api/v1/execute', { capability, agentId: id });

@@ -106,6 +106,7 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
   teams: 'team_00000000000000000000000000absent0000',
   tenants: 'ten_00000000000000000000000000absent0000',
   stops: 'stp_00000000000000000000000000absent0000',
+  tasks: 'task_00000000000000000000000000absent0000',
   erasures: 'ers_00000000000000000000000000absent0000',
   audit: 'audit_00000000000000000000000000absent0000',
 };

@@ -13,6 +13,14 @@ export interface Basis extends ReadPositions {
   readonly at: string;
 }
 
+/** Another agent of a task's chain: its grant, and the position in its chain up to which it was read. */
+export interface DelegatorRecord {
+  readonly agentId: string;
+  readonly position: number;
+  readonly grantId?: string | undefined;
+  readonly grantVersion?: number | undefined;
+}
+
 /** Who decided, with the rights of that moment. Root has no account. */
 export interface DeciderRecord {
   readonly role: Role | 'root';

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../json.js';
-import type { Basis, DeciderRecord, VoterRecord } from './basis.js';
+import type { Basis, DeciderRecord, DelegatorRecord, VoterRecord } from './basis.js';
 import { capabilityEvent, event, flag, members, optional, plain, value } from './event-definition.js';
 
 /** Why the gate decided as it did: the rule's code and a sentence for people. */
@@ -20,6 +20,9 @@ const basis = optional(plain<Basis>());
 const decider = optional(plain<DeciderRecord>());
 const voters = optional(plain<readonly VoterRecord[]>());
 
+/** Of a task's call: the task, and the other agents of its chain, by whose grants too the gate has decided. */
+const ofTask = { taskId: optional(plain<string>()), delegators: optional(plain<readonly DelegatorRecord[]>()) };
+
 /** The grant by which the action may run. */
 const underGrant = { grantId: optional(plain<string>()), grantVersion: optional(plain<number>()) };
 const inExecution = { executionId: plain<string>(), hitlId: optional(plain<string>()), flagged: flag() };
@@ -33,7 +36,7 @@ export const EXECUTION_EVENTS = {
     reasons,
     /** Id of the entry of the decision under which it runs. */
     decisionId: optional(plain<string>()),
-    taskId: optional(plain<string>()),
+    ...ofTask,
     runtime: optional(plain<string>()), basis,
   }, null),
   'execution.retried': capabilityEvent('agent',
@@ -57,7 +60,7 @@ export const EXECUTION_EVENTS = {
     reason: plain<string>(),
     executionId: optional(plain<string>()), reasons: optional(reasons),
     input: optional(input), context: optional(context), action: optional(value<string>()), flagged: flag(),
-    basis,
+    ...ofTask, basis,
   }, 'blocked'),
   'execution.cancelled': capabilityEvent('agent', 'An approved action did not begin, because it no longer might.', {
     ...inExecution,
@@ -88,7 +91,10 @@ export const HITL_EVENTS = {
     /** Digest of the capability's definition. */
     definition: optional(plain<string>()),
     level: optional(plain<number>()), context: optional(context),
-    action: optional(value<string>()), reasons: optional(reasons), basis,
+    action: optional(value<string>()), reasons: optional(reasons), ...ofTask,
+    /** Who owns the first agent of the task's chain, and may decide at level 0. */
+    taskOwnerId: optional(plain<string>({ subject: true })),
+    basis,
   }),
   'hitl.approved': capabilityEvent('agent', 'The request was approved; the actor is who decided.', {
     ...inRequest, comment,

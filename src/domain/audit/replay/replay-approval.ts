@@ -66,7 +66,7 @@ function byTime(step: RecordedStep, grant: GrantState | undefined, facts: FactsA
 
 /** Why somebody may not take this step, with the rights that the entry says they had. */
 function whyNotBy(userId: string, record: DeciderRecord, step: RecordedStep, facts: FactsAt): string | undefined {
-  const { request: { level }, own: { agent: { ownerId } } } = step;
+  const { request: { level, taskOwnerId }, own: { agent: { ownerId } } } = step;
   const decider = deciderOf(userId, record, step, facts);
   if (typeof decider === 'string') return decider;
   const command = dutyOf(step);
@@ -76,7 +76,8 @@ function whyNotBy(userId: string, record: DeciderRecord, step: RecordedStep, fac
   }
   const result = judgeDecider({
     decider, agent, command,
-    request: { level, createdAt: LONG_AGO, separationOfDuties: 'standard', initiators: initiatorsOf(userId, step), agent },
+    request: { level, createdAt: LONG_AGO, separationOfDuties: 'standard', initiators: initiatorsOf(userId, step), agent,
+      ...(taskOwnerId === undefined ? {} : { taskOwnerId }) },
     organization: { separationOfDuties: 'standard', hasSingleUser: facts.peopleBeside(record) <= 1, selves: new Map() },
   });
   if (result.kind === 'may_not') {

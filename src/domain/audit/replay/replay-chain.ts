@@ -1,4 +1,5 @@
 import { BLOCKED, type GateDecision } from '../../gate/decide.js';
+import { type HitlMode, strictness } from '../../gate/vocabulary.js';
 import { onBehalfOf } from '../../hitl/on-behalf-of.js';
 import type { EscalationLevel, HitlCommand } from '../../hitl/transition.js';
 import { isJsonObject } from '../../json.js';
@@ -58,7 +59,7 @@ export class ReplayChain {
     const requestId = text(metadata, 'hitlId') ?? this.waiting.get(executionId);
     const terms = termsIn(metadata);
     if (requestId === undefined && metadata['decisionId'] === undefined) {
-      return this.decision(call, terms, (one) => one.kind === 'run' && one.flagged === terms.isFlagged, stored.actorId === stored.chain);
+      return this.decision(call, terms, (one) => one.kind === 'run' && isFlaggedAs(one, terms), stored.actorId === stored.chain);
     }
     const request = this.requests.get(requestId ?? '');
     const problem = whyNotApproved(request, call, executionId);
@@ -86,7 +87,7 @@ export class ReplayChain {
   private blocked(call: OpenEntry): Replayed {
     const terms = termsIn(call.metadata);
     const { reason } = terms;
-    return this.decision(call, terms, (one) =>
+    return this.decision(call, terms, (one) => terms.isDelegated ||
       (one.kind === 'refuse' ? one.code === reason : one.kind === 'block' && (reason === BLOCKED || reason === 'CAPABILITY_BLOCKED')));
   }
 
@@ -133,7 +134,7 @@ export class ReplayChain {
   private created(id: string, call: OpenEntry): Replayed {
     const { stored, metadata } = call;
     const [terms, basis, capability] = [termsIn(metadata), basisIn(metadata), stored.capability ?? ''];
-    const { definition, expiresAt, isFlagged } = terms;
+    const { definition, expiresAt, isDelegated } = terms;
     const mode = text(metadata, 'hitlMode') === 'escalate' ? 'escalate' : 'propose';
     const executionId = text(metadata, 'executionId');
     const grant = basis && this.grantNamed(capability, terms, basis);
@@ -143,12 +144,14 @@ export class ReplayChain {
       id, executionId, capability, mode, level: levelIn(metadata) ?? 0, definition, digest: text(metadata, 'digest'),
       inputHash: hashOfInput(call), expiresAt, grant, windowMs: windowOf(grant, basis, expiresAt), opened: basis, openedSeq: stored.seq,
       initiators: [stored.actorId, ...(named === undefined || named.length > LONGEST_NAME ? [] : [named])], lastEdit: undefined, voters: [],
+      taskOwnerId: text(metadata, 'taskOwnerId'),
       hasRunOut: false, isApprovedByTime: false, approval: undefined,
     });
     if (executionId !== undefined) this.waiting.set(executionId, id);
     // An adapter that asks for an approval gets a person also where the gate would let it run.
     const fits = (one: GateDecision) =>
-      one.flagged === isFlagged && (one.kind === 'ask' ? one.mode === mode : one.kind === 'run' && mode === 'propose');
+      isFlaggedAs(one, terms)
+      && (one.kind === 'ask' ? isAsked(one.mode, mode, terms) : one.kind === 'run' && (isDelegated || mode === 'propose'));
     return this.decision(call, terms, fits, stored.actorId === stored.chain);
   }
 
@@ -201,6 +204,15 @@ export class ReplayChain {
 function windowOf(grant: GrantState | undefined, basis: RecordedBasis | undefined, expiresAt: number | undefined): number | undefined {
   if (grant && !grant.isUnknown) return grant.facts.timeoutSeconds * 1_000;
   return basis && expiresAt !== undefined ? expiresAt - basis.at : undefined;
+}
+
+/** Others of a task's chain make it flagged, and its mode stricter, never the other way round. */
+function isFlaggedAs({ flagged }: GateDecision, { isFlagged, isDelegated }: RecordedTerms): boolean {
+  return flagged === isFlagged || (isDelegated && isFlagged);
+}
+
+function isAsked(mode: HitlMode, recorded: HitlMode, { isDelegated }: RecordedTerms): boolean {
+  return mode === recorded || (isDelegated && strictness(mode) < strictness(recorded));
 }
 
 const underApproval = (request: RequestState): RecordedDecision['fits'] => (decision, grant) => mayRunUnder(decision, grant, request);

@@ -33,12 +33,15 @@ export interface RecordedTerms {
   readonly reason: string | undefined;
   /** The end of the window of a new request. */
   readonly expiresAt: number | undefined;
+  /** Other agents of a task's chain were asked too, and may have made the answer stricter. */
+  readonly isDelegated: boolean;
 }
 
 export function termsIn(metadata: JsonObject): RecordedTerms {
   return {
     isFlagged: metadata['flagged'] === true, reason: text(metadata, 'reason'), grantId: text(metadata, 'grantId'),
     grantVersion: number(metadata, 'grantVersion'), definition: text(metadata, 'definition'), expiresAt: timeIn(metadata['expiresAt']),
+    isDelegated: Array.isArray(metadata['delegators']) && metadata['delegators'].length > 0,
   };
 }
 
@@ -67,6 +70,8 @@ export function replayDecision(recorded: RecordedDecision, facts: FactsAt): Repl
   if (fitting.length === 0) return wrong(whatItSays(first));
   if (!agent.isKnown) return notReplayable('swept');
   if (fitting.length < decisions.length) return notReplayable(because);
+  // What is said of this agent fits; the chains of the others are not at hand.
+  if (terms.isDelegated) return notReplayable('chain');
   return isUnchecked(call, definition) ? notReplayable('erased') : RIGHT;
 }
 

@@ -32,6 +32,8 @@ export interface RequestState {
   readonly openedSeq: number;
   /** The people behind the action: the caller, the person named by the agent, and everybody who edited it. */
   readonly initiators: readonly string[];
+  /** Of a delegated task: who owned the agent that had it first. */
+  readonly taskOwnerId: string | undefined;
   /** Of the last edit: its editor, its position, and the initiators before. */
   readonly lastEdit: { readonly by: string; readonly seq: number; readonly before: readonly string[] } | undefined;
   /** The people who approved the current version, so far. */

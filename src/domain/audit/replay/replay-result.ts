@@ -1,5 +1,8 @@
-/** Why a decision cannot be replayed: its facts were erased or swept, or are counts that the log does not keep. */
-export type Unplayable = 'erased' | 'swept' | 'limits';
+/**
+ * Why a decision cannot be replayed: its facts were erased or swept, are counts that the log does not keep, or are those of other agents
+ * of a task's chain.
+ */
+export type Unplayable = 'erased' | 'swept' | 'limits' | 'chain';
 
 export type ReplayResult =
   | { readonly kind: 'right' }

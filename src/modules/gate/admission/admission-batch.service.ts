@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { decide, type GrantFacts } from '../../../domain/gate/decide.js';
+import type { GateCall, GrantFacts } from '../../../domain/gate/decide.js';
 import { addAmounts, measureOf, type UsedUp } from '../../../domain/gate/limits.js';
 import { AnchorFreshness } from '../../../platform/audit/anchor-freshness.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
@@ -7,15 +7,17 @@ import type { ItemOutcome } from '../../../platform/database/batching/batcher.js
 import { assertSameBody } from '../../../platform/database/transaction/idempotency.js';
 import { clockSkewProblem } from '../../../platform/database/transaction/clock-skew.js';
 import { Statements } from '../../../platform/database/statements/statements.js';
-import { OutboxSignal } from '../../../platform/outbox/outbox-signal.js';
 import { isConnectionError, isPassing } from '../../../platform/http/reply/failure.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import { DEAD_KEY, whyCredentialDied } from '../../agents/tokens/credential-life.js';
-import { type Facts, FactsQuery } from '../../authority/facts.query.js';
+import type { Facts } from '../../authority/facts.js';
+import { decideByFacts, grantUses } from '../../authority/decide-by-facts.js';
+import { FactsQuery } from '../../authority/facts.query.js';
 import { RecentFacts } from '../../authority/recent-facts.js';
 import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
 import { type AdmissionPlan, planAdmission } from './admission-plan.js';
 import { COMMIT, type CommitAnswer, commitParameters, type PlannedItem } from './commit-statement.js';
+import { CommittedSignals } from './committed-signals.js';
 import { UnknownCommits } from './unknown-commits.query.js';
 
 type Outcome = ItemOutcome<AdmissionAnswer>;
@@ -46,7 +48,7 @@ export class AdmissionBatch {
     private readonly facts: FactsQuery,
     private readonly unknownCommits: UnknownCommits,
     private readonly freshness: AnchorFreshness,
-    private readonly outbox: OutboxSignal,
+    private readonly signals: CommittedSignals,
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
 
@@ -56,7 +58,7 @@ export class AdmissionBatch {
     const soFar = new DecidedSoFar();
     const unread: number[] = [];
     items.forEach((item, index) => {
-      const facts = this.recent.find(item);
+      const facts = item.taskId === undefined ? this.recent.find(item) : undefined;
       const plan = facts && this.judge(item, facts, soFar);
       // The commit compares the facts of the plan with the present ones, so facts from a moment ago will do. An answer that
       // nothing commits is given from fresh facts.
@@ -65,7 +67,7 @@ export class AdmissionBatch {
     });
     if (unread.length > 0) {
       const wanted = unread.map((index) => items[index]!);
-      const read = await this.facts.read(wanted.map((item) => ({ ...item, ...(item.claim ? { key: item.claim } : {}) })));
+      const read = await this.readFacts(wanted);
       wanted.forEach((item, n) => {
         const index = unread[n]!;
         const facts = read[n]!;
@@ -78,6 +80,16 @@ export class AdmissionBatch {
     }
     if (planned.length > 0) await this.commit(planned, outcomes);
     return outcomes;
+  }
+
+  /** Where an agent has open tasks, or a call names one, the other agents of the task's chain are asked about too. */
+  private async readFacts(items: readonly AdmissionItem[]): Promise<Facts[]> {
+    const read = await this.facts.read(items.map((item) => ({ ...item, ...(item.claim ? { key: item.claim } : {}) })));
+    const mayDoTask = items.flatMap((item, i) => (item.taskId !== undefined || read[i]!.openTasks > 0 ? [i] : []));
+    if (mayDoTask.length === 0) return read;
+    const withTasks = await this.facts.addTasks(mayDoTask.map((i) => items[i]!), mayDoTask.map((i) => read[i]!));
+    mayDoTask.forEach((i, n) => (read[i] = withTasks[n]!));
+    return read;
   }
 
   /** Checks the caller, looks for an earlier answer, and decides. Nothing is written yet. */
@@ -97,13 +109,15 @@ export class AdmissionBatch {
       }
       return { kind: 'answer', answer: { kind: 'replay', executionId: facts.kept.executionId! } };
     }
-    const decision = decide({ ...questionOf(item, facts, soFar), unanchored: this.freshness.isStale });
+    const { unanchored: _, ...present } = facts;
+    const used = (of: Facts) => of.usage && soFar.usedWith(of.grant!, of.usage.used);
+    const decision = decideByFacts(this.freshness.isStale ? { ...present, unanchored: true } : present, callOf(item, facts), used);
     const plan = planAdmission(item, facts, decision);
     if (plan.opens === 1) {
       const open = facts.openRequests + soFar.opened(item.agentId);
       if (open >= this.config.hitlMaxPendingPerAgent) return { kind: 'error', error: tooManyPending() };
     }
-    soFar.add(item.agentId, facts.grant?.id, plan);
+    soFar.add(item.agentId, facts, plan);
     return plan;
   }
 
@@ -128,8 +142,7 @@ export class AdmissionBatch {
       outcomes[index] = outcomeOf(results[n]!, plan);
       if (results[n] !== 'ok') this.recent.forget(item);
     });
-    const effects = planned.flatMap(({ plan }, n) => (results[n] === 'ok' ? plan.effects.map(({ kind }) => kind) : []));
-    if (effects.length > 0) this.outbox.notify(new Set(effects));
+    this.signals.send(planned.filter((_, n) => results[n] === 'ok'));
   }
 
   /**
@@ -174,9 +187,9 @@ class DecidedSoFar {
     return grant.limits.map((limit, i) => addAmounts(used[i]!, this.uses.get(`${grant.id} ${measureOf(limit)}`) ?? '0'));
   }
 
-  add(agentId: string, grantId: string | undefined, { opens, uses }: AdmissionPlan): void {
+  add(agentId: string, facts: Facts, { opens, uses }: AdmissionPlan): void {
     if (opens === 1) this.requests.set(agentId, this.opened(agentId) + 1);
-    for (const { measure, amount } of uses) {
+    for (const { grantId, measure, amount } of grantUses(facts, uses)) {
       const key = `${grantId} ${measure}`;
       this.uses.set(key, addAmounts(this.uses.get(key) ?? '0', amount));
     }
@@ -187,21 +200,12 @@ function isCommitted(plan: AdmissionPlan): boolean {
   return plan.entries.length > 0;
 }
 
-function questionOf(item: AdmissionItem, facts: Facts, soFar: DecidedSoFar) {
+function callOf({ capability, input, principal, context, action }: AdmissionItem, { now }: Facts): GateCall {
   return {
-    agent: facts.agent!,
-    stops: facts.stops,
-    ...(facts.usage ? { used: soFar.usedWith(facts.grant!, facts.usage.used) } : {}),
-    ...(facts.definition ? { definition: facts.definition } : {}),
-    ...(facts.grant ? { grant: facts.grant } : {}),
-    call: {
-      capability: item.capability,
-      input: item.input,
-      now: facts.now,
-      tokenCapabilities: item.principal.kind === 'agent' ? item.principal.capabilities : ('any' as const),
-      ...(item.context ? { context: item.context } : {}),
-      ...(item.action === undefined ? {} : { action: item.action }),
-    },
+    capability, input, now,
+    tokenCapabilities: principal.kind === 'agent' ? principal.capabilities : 'any',
+    ...(context ? { context } : {}),
+    ...(action === undefined ? {} : { action }),
   };
 }
 

@@ -31,6 +31,8 @@ export interface AdmissionItem {
   readonly inputText: string;
   readonly context?: JsonObject;
   readonly contextText?: string;
+  /** The task that its context names, where that can be one. */
+  readonly taskId?: string;
   readonly dryRun: boolean;
   readonly claim?: IdempotencyClaim;
   readonly origin?: Origin;

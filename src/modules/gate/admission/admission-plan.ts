@@ -12,11 +12,12 @@ import { HIGHEST_LEVEL, opening } from '../../../domain/hitl/transition.js';
 import { newId } from '../../../domain/ids.js';
 import type { JsonObject } from '../../../domain/json.js';
 import { type Effect, notify } from '../../../platform/outbox/effects.js';
-import type { Facts } from '../../authority/facts.query.js';
+import type { Facts } from '../../authority/facts.js';
 import { runsBy } from '../../executions/choose-runtime.js';
 import type { ExecutionRuntime } from '../../executions/execution.entity.js';
 import { startedEvent } from '../../executions/started-event.js';
 import type { AdmissionAnswer, AdmissionItem, ReachedLimits } from './admission-item.js';
+import { rulesOf, taskColumns, taskMembers, taskOwnerOf } from './task-of-plan.js';
 import { Deadline } from '../runtimes/deadline.js';
 
 /** Seconds after the runtime's deadline before recovery may call an execution abandoned. */
@@ -195,13 +196,14 @@ function ask(
   const definition = facts.definition!.digest;
   const named = action === undefined ? {} : { action };
   const digest = actionDigest({ agentId, capability, definition, hitlRequestId, input, nonce, runs, ...named });
+  const owner = taskOwnerOf(facts);
   const created: AuditEvent = {
     type: 'hitl.created',
     capability,
     metadata: {
       hitlId: hitlRequestId, capability, input, hitlMode: mode, expiresAt: expiresAt.toISOString(), digest, executionId, level,
       grantId: grant.id, grantVersion: grant.version, definition, reasons: decision.reasons, ...asked(item), ...flag(decision),
-      basis: basisOf(facts),
+      ...taskMembers(facts), ...(owner === undefined ? {} : { taskOwnerId: owner }), basis: basisOf(facts),
     },
   };
   return {
@@ -212,13 +214,9 @@ function ask(
       action: action ?? null, hitl_mode: mode, status, runs, input: item.inputText, context: item.contextText ?? null, nonce,
       definition, digest,
       flagged: decision.flagged, reasons: decision.reasons, grant_id: grant.id, execution_id: executionId, created_by: item.actorId,
-      created_at: now, expires_at: expiresAt, timeout_seconds: grant.timeoutSeconds, timeout_action: grant.timeoutAction,
+      created_at: now, expires_at: expiresAt, timeout_seconds: grant.timeoutSeconds,
       escalation_level: level, escalated_at: mode === 'escalate' ? now : null,
-      // Frozen, so that nobody changes the rules of a decision that is already asked for.
-      separation_of_duties: facts.separationOfDuties, initiators: behind === undefined ? [] : [behind],
-      agent_owner_id: facts.agent!.ownerId ?? null, agent_registered_by: facts.agent!.registeredBy, team_id: facts.agent!.teamId ?? null,
-      vouched_by: item.principal.kind === 'agent' ? (item.principal.vouchedBy ?? null) : null,
-      quorum: grant.quorum ?? null, reminders: grant.reminders,
+      ...rulesOf(item, facts), ...taskColumns(facts), reminders: grant.reminders,
       remind_at: nextReminderAt({ reminders: grant.reminders, remindedSeconds: null, expiresAt }),
       version: 1, break_glass: false,
     },
@@ -239,7 +237,7 @@ function executionRow(item: AdmissionItem, facts: Facts, decision: GateDecision,
     effective_mode: 'effectiveMode' in decision ? decision.effectiveMode : 'block', flagged: decision.flagged, runtime,
     input: item.inputText, context: item.contextText ?? null, reasons: decision.reasons, definition: facts.definition!.digest,
     grant_id: facts.grant?.id ?? null, grant_version: facts.grant?.version ?? null, requested_by: item.actorId,
-    traceparent: item.traceparent ?? null, created_at: new Date(),
+    traceparent: item.traceparent ?? null, created_at: new Date(), ...taskColumns(facts),
   };
 }
 
@@ -253,7 +251,7 @@ function startedEntry(
   const { capability, input } = item;
   return entry(item, newId('audit'), startedEvent({
     executionId, capability, input, reasons: decision.reasons, runtime, flagged: decision.flagged, ...asked(item),
-    grant: facts.grant!, definition: facts.definition!.digest, basis: basisOf(facts),
+    grant: facts.grant!, definition: facts.definition!.digest, basis: basisOf(facts), task: facts.task,
   }));
 }
 
@@ -263,7 +261,7 @@ function blockedEvent(item: AdmissionItem, facts: Facts, reason: string, decisio
     capability: item.capability,
     metadata: {
       reason, reasons: decision.reasons, input: item.input, ...(executionId === undefined ? {} : { executionId }), ...asked(item),
-      ...flag(decision), basis: basisOf(facts),
+      ...flag(decision), ...taskMembers(facts), basis: basisOf(facts),
     },
   };
 }

@@ -4,7 +4,7 @@ import {
 import { clockAgrees } from '../../../platform/database/transaction/clock-skew.js';
 import type { NamedStatement } from '../../../platform/database/statements/named-statement.js';
 import { textArray } from '../../../platform/database/statements/text-array.js';
-import type { Facts } from '../../authority/facts.query.js';
+import type { Facts } from '../../authority/facts.js';
 import type { AdmissionItem } from './admission-item.js';
 import type { AdmissionPlan } from './admission-plan.js';
 
@@ -29,6 +29,8 @@ class BatchRows {
   readonly effects: unknown[] = [];
   readonly usage: unknown[] = [];
   readonly uses: unknown[] = [];
+  readonly links: unknown[] = [];
+  readonly tasks: unknown[] = [];
   readonly entryItems: number[] = [];
   readonly subjectItems: number[] = [];
   readonly entries: Buffer[];
@@ -47,12 +49,17 @@ class BatchRows {
 
   private add({ item: { claim, organizationId }, facts, plan }: PlannedItem, item: number): void {
     const { executionId } = plan;
-    if (facts.usage) {
-      const counted = { item, organizationId, grantId: facts.grant!.id };
-      this.usage.push({ ...counted, revision: facts.usage.revision });
-      const waiting = plan.opens === 1;
-      for (const use of plan.uses) this.uses.push({ ...counted, executionId, waiting, ...use });
+    const delegators = facts.task?.delegators ?? [];
+    const limited = [facts, ...delegators.map((one) => one.facts)]
+      .flatMap(({ grant, usage }) => (grant && usage ? [{ grant, usage }] : []));
+    // A grant that several agents of a chain share was read once for each.
+    for (const { grant, usage } of new Map(limited.map((one) => [one.grant.id, one])).values()) {
+      this.usage.push({ item, organizationId, grantId: grant.id, revision: usage.revision });
     }
+    const waiting = plan.opens === 1;
+    for (const use of plan.uses) this.uses.push({ item, organizationId, grantId: facts.grant!.id, executionId, waiting, ...use });
+    for (const { agentId, facts: { revision } } of delegators) this.links.push({ item, organizationId, agentId, revision });
+    if (takesTask(plan)) this.tasks.push({ item, organizationId, id: facts.task!.id, executionId, ancestors: facts.task!.ancestors });
     if (claim && executionId !== undefined) this.keys.push({ item, ...claim, executionId });
     if (plan.execution) this.executions.push({ item, ...plan.execution });
     if (plan.request) this.requests.push({ item, ...plan.request });
@@ -81,6 +88,8 @@ const PARAMETERS: readonly Parameter[] = [
   json('p_effects', ({ effects }) => effects),
   json('p_usage', ({ usage }) => usage),
   json('p_uses', ({ uses }) => uses),
+  json('p_links', ({ links }) => links),
+  json('p_tasks', ({ tasks }) => tasks),
   ['p_entry_items', ({ entryItems }) => entryItems],
   ...ENTRY_PARAMETERS.map((name, i): Parameter => [name, ({ entries }) => entries[i]]),
   ['p_subject_items', ({ subjectItems }) => subjectItems],
@@ -89,7 +98,7 @@ const PARAMETERS: readonly Parameter[] = [
 
 /** The gate's commit: where the clocks agree, one commit result for each item. */
 export const COMMIT: NamedStatement = {
-  name: 'gate-commit-6',
+  name: 'gate-commit-7',
   text: `select clock_timestamp() as now, case when ${clockAgrees(`$${PARAMETERS.length + 1}`, 'clock_timestamp()')} then
     gate_commit_v1(${PARAMETERS.map(([name], i) => `${name} => $${i + 1}`).join(', ')}) end as results`,
 };
@@ -100,11 +109,17 @@ export function commitParameters(planned: readonly PlannedItem[], cap: number): 
   return [...PARAMETERS.map(([, valueOf]) => valueOf(rows)), rows.stamp];
 }
 
+/** A task is taken by an execution that begins or waits. What is blocked leaves the task to be done. */
+export function takesTask({ execution }: AdmissionPlan): boolean {
+  return execution?.['task_id'] !== undefined && execution['status'] !== 'blocked';
+}
+
 /** What has to be true under the locks, so that this item is committed. */
 function conditionsOf({ item, facts, plan }: PlannedItem, n: number, cap: number): unknown {
+  const grants = [facts, ...(facts.task?.delegators ?? []).map((one) => one.facts)].flatMap(({ grant }) => grant ?? []);
   const expiries = [
     ...(item.principal.kind === 'agent' && item.principal.expiresAt !== Infinity ? [item.principal.expiresAt * 1000] : []),
-    ...(facts.grant?.expiresAt ? [facts.grant.expiresAt.getTime()] : []),
+    ...grants.flatMap(({ expiresAt }) => (expiresAt ? [expiresAt.getTime()] : [])),
   ];
   // A grant that has expired stays so: only expiries that are still to come limit the decision.
   const ahead = expiries.filter((expiry) => expiry > facts.now.getTime());

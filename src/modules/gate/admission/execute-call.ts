@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { jcs } from '../../../domain/audit/entry/jcs.js';
 import { namesAccount } from '../../../domain/access/person.js';
+import { isId } from '../../../domain/ids.js';
 import { type JsonObject, type JsonValue, isJsonObject } from '../../../domain/json.js';
 import { type FieldError, Problem } from '../../../platform/http/reply/problem.js';
 import type { DtoClass } from '../../../platform/http/fields/field-spec.js';
@@ -16,6 +17,7 @@ export interface ExecuteCall {
   readonly inputText: string;
   readonly context?: JsonObject;
   readonly contextText?: string;
+  readonly taskId?: string;
   readonly dryRun: boolean;
 }
 
@@ -53,6 +55,7 @@ export function readExecuteCall(body: JsonValue, { dto, query, lenient = false }
   const input = object(body, errors, 'input', 'payload') ?? {};
   const context = object(body, errors, 'context', 'context');
   if (context) checkPerson(context, errors);
+  const taskId = context && taskOf(context, errors);
   const dryRun = pick(body, 'dryRun', 'dry_run', errors);
   if (dryRun !== undefined && typeof dryRun !== 'boolean') {
     errors.push({ pointer: named(body, 'dryRun', 'dry_run'), message: 'must be true or false' });
@@ -66,6 +69,7 @@ export function readExecuteCall(body: JsonValue, { dto, query, lenient = false }
     ...(forAgentId === undefined ? {} : { forAgentId }),
     ...(action === undefined ? {} : { action }),
     ...(context ? { context, contextText: jcs(context) } : {}),
+    ...(taskId === undefined ? {} : { taskId }),
   };
 }
 
@@ -79,6 +83,14 @@ function checkPerson(context: JsonObject, errors: FieldError[]): void {
     found.push({ pointer: named(context, 'on_behalf_of', 'onBehalfOf'), message });
   }
   errors.push(...found.map(({ pointer, message }) => ({ pointer: `/context${pointer}`, message })));
+}
+
+/** A text that is no id of a task is the caller's own label. */
+function taskOf(context: JsonObject, errors: FieldError[]): string | undefined {
+  const found: FieldError[] = [];
+  const id = pick(context, 'task_id', 'taskId', found);
+  errors.push(...found.map(({ pointer, message }) => ({ pointer: `/context${pointer}`, message })));
+  return isId('task', id) ? id : undefined;
 }
 
 /** Errors point at the name that was used. */

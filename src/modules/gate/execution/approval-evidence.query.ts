@@ -25,7 +25,8 @@ export async function approvalEvidence(tx: Tx, organizationId: string, requestId
   const [row] = await tx.query<Row>(
     `select e.event, e.payload, q.digest,
        exists (select from stops s where s.organization_id in (q.organization_id, 'org_platform')
-         and (s.agent_id is null or s.agent_id = q.agent_id) and (s.lifted_at is null or s.lifted_at > q.decided_at)) as was_stopped
+         and (s.agent_id is null or s.agent_id = q.agent_id or s.agent_id = any (q.task_chain))
+         and (s.lifted_at is null or s.lifted_at > q.decided_at)) as was_stopped
      from hitl_requests q join audit_entries e on e.organization_id = q.organization_id and e.id = q.decision_entry_id
      where q.organization_id = $1 and q.id = $2`,
     [organizationId, requestId],

@@ -4,7 +4,8 @@ import { pipelined } from '../../../platform/database/transaction/pipelined.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import type { ApprovedAction } from '../../../platform/outbox/effects.js';
-import { type Facts, FactsQuery } from '../../authority/facts.query.js';
+import type { Facts, FactsWithin } from '../../authority/facts.js';
+import { FactsQuery } from '../../authority/facts.query.js';
 import type { ExecutionEntity } from '../../executions/execution.entity.js';
 import { ExecutionStore } from '../../executions/execution.store.js';
 import type { HitlRequestEntity } from '../../hitl/requests/hitl-request.entity.js';
@@ -40,7 +41,7 @@ export class BeginApprovedService {
     const [execution, request, facts, evidence] = await pipelined([
       this.executions.read(tx, { organizationId, id: executionId }),
       this.requests.read(tx, { organizationId, id: hitlRequestId }),
-      this.facts.readWithin(tx, action, executionId),
+      this.facts.readWithin(tx, wantedOf(action), executionId),
       approvalEvidence(tx, organizationId, hitlRequestId),
     ]);
     if (execution.agentId !== action.agentId) throw new Error(`execution ${executionId} is not of agent ${action.agentId}`);
@@ -55,7 +56,7 @@ export class BeginApprovedService {
    */
   hindrance({ action, execution, request, facts, evidence }: Approved): string | undefined {
     // The facts were read for the capability that the outbox names.
-    const isSame = isOf(execution, request) && request.capability === action.capability;
+    const isSame = isOf(execution, request) && request.capability === action.capability && isOfTask(action, request);
     if (!isSame || !evidence.isInLog) return 'approval_mismatch';
     // A stop ends approvals that were given before it, even where the stop was lifted since: nobody gave them with the stop in mind.
     if (evidence.wasStopped) return 'stopped';
@@ -84,8 +85,18 @@ export class BeginApprovedService {
   }
 }
 
+function wantedOf({ taskId, taskChain = [], ...action }: ApprovedAction): FactsWithin {
+  return { ...action, ...(taskId === undefined ? {} : { task: { id: taskId, chain: taskChain } }) };
+}
+
+/** The heads that were locked are those of the request's chain. */
+function isOfTask({ taskId, taskChain = [] }: ApprovedAction, request: HitlRequestEntity): boolean {
+  return (taskId ?? null) === request.taskId && taskChain.join() === (request.taskChain ?? []).join();
+}
+
 /** An approval is for one execution, of the action that was asked about. The input is compared apart: the digest covers the request's. */
 function isOf(execution: ExecutionEntity, request: HitlRequestEntity): boolean {
   return request.executionId === execution.id && execution.hitlRequestId === request.id && request.agentId === execution.agentId
-    && request.capability === execution.capability && request.action === execution.action && request.context === execution.context;
+    && request.capability === execution.capability && request.action === execution.action && request.context === execution.context
+    && request.taskId === execution.taskId && (request.taskChain ?? []).join() === (execution.taskChain ?? []).join();
 }

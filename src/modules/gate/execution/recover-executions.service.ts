@@ -109,9 +109,12 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
   }
 
   private async retry(tx: Tx, execution: ExecutionEntity): Promise<Again> {
-    const { organizationId, agentId, capability, hitlRequestId, fence } = execution;
+    const { organizationId, agentId, capability, hitlRequestId, fence, taskId, taskChain } = execution;
     if (hitlRequestId === null) return { because: '' };
-    const approved = await this.beginning.read(tx, { organizationId, agentId, executionId: execution.id, hitlRequestId, capability });
+    const approved = await this.beginning.read(tx, {
+      organizationId, agentId, executionId: execution.id, hitlRequestId, capability,
+      ...(taskId === null ? {} : { taskId, taskChain: taskChain ?? [] }),
+    });
     const { request, facts } = approved;
     const hindrance = this.beginning.hindrance(approved);
     if (!this.running.bearsRepetition(execution.runtime, facts.definition)) return { because: '' };

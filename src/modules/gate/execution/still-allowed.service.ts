@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { decide } from '../../../domain/gate/decide.js';
 import type { JsonObject } from '../../../domain/json.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
-import { type Facts, FactsQuery } from '../../authority/facts.query.js';
+import { decideByFacts } from '../../authority/decide-by-facts.js';
+import type { Facts } from '../../authority/facts.js';
+import { FactsQuery } from '../../authority/facts.query.js';
 import type { ExecutionEntity } from '../../executions/execution.entity.js';
 import { BeginApprovedService } from './begin-approved.service.js';
 
@@ -16,17 +17,22 @@ export class StillAllowedService {
   ) {}
 
   /**
-   * Under the head of the agent, within its organization's barrier. What people approved is checked as at its beginning.
+   * Under the heads of the agent and of the others of its task's chain, within its organization's barrier. What people approved is checked
+   * as at its beginning.
    *
    * @returns why the action may not be done any more, as a code; undefined where it may
    * @throws Problem UNAVAILABLE where the reason passes by itself
    */
   async hindrance(tx: Tx, execution: ExecutionEntity): Promise<string | undefined> {
-    const { organizationId, agentId, capability, id: executionId, hitlRequestId } = execution;
+    const { organizationId, agentId, capability, id: executionId, hitlRequestId, taskId, taskChain } = execution;
+    const chain = taskChain ?? [];
     if (hitlRequestId !== null) {
-      return this.beginning.hindrance(await this.beginning.read(tx, { organizationId, agentId, executionId, hitlRequestId, capability }));
+      const task = taskId === null ? {} : { taskId, taskChain: chain };
+      const approved = await this.beginning.read(tx, { organizationId, agentId, executionId, hitlRequestId, capability, ...task });
+      return this.beginning.hindrance(approved);
     }
-    return hindranceAtTheGate(execution, await this.facts.readWithin(tx, { organizationId, agentId, capability }, executionId));
+    const task = taskId === null ? {} : { task: { id: taskId, chain } };
+    return hindranceAtTheGate(execution, await this.facts.readWithin(tx, { organizationId, agentId, capability, ...task }, executionId));
   }
 }
 
@@ -34,21 +40,13 @@ export class StillAllowedService {
 function hindranceAtTheGate(execution: ExecutionEntity, facts: Facts): string | undefined {
   if (!facts.agent) return 'agent_inactive';
   if (facts.definition?.digest !== execution.definition) return 'definition_changed';
-  const decision = decide({
-    agent: facts.agent,
-    stops: facts.stops,
-    definition: facts.definition,
-    ...(facts.unanchored ? { unanchored: true } : {}),
-    ...(facts.usage ? { used: facts.usage.used } : {}),
-    ...(facts.grant ? { grant: facts.grant } : {}),
-    call: {
-      capability: execution.capability,
-      input: JSON.parse(execution.input) as JsonObject,
-      now: facts.now,
-      tokenCapabilities: 'any',
-      ...(execution.context === null ? {} : { context: JSON.parse(execution.context) as JsonObject }),
-      ...(execution.action === null ? {} : { action: execution.action }),
-    },
+  const decision = decideByFacts(facts, {
+    capability: execution.capability,
+    input: JSON.parse(execution.input) as JsonObject,
+    now: facts.now,
+    tokenCapabilities: 'any',
+    ...(execution.context === null ? {} : { context: JSON.parse(execution.context) as JsonObject }),
+    ...(execution.action === null ? {} : { action: execution.action }),
   });
   switch (decision.kind) {
     case 'refuse':

@@ -1,10 +1,11 @@
 import { jcs } from '../../../domain/audit/entry/jcs.js';
-import { decide, type GateDecision } from '../../../domain/gate/decide.js';
+import type { GateDecision } from '../../../domain/gate/decide.js';
 import { actionDigest, sameDigest } from '../../../domain/hitl/digest.js';
 import { stricterQuorum } from '../../../domain/hitl/quorum.js';
 import { HIGHEST_LEVEL, type EscalationLevel } from '../../../domain/hitl/transition.js';
 import { type JsonObject, isJsonObject } from '../../../domain/json.js';
-import type { Facts } from '../../authority/facts.query.js';
+import { decideByFacts, quorumByFacts } from '../../authority/decide-by-facts.js';
+import type { Facts } from '../../authority/facts.js';
 import type { HitlRequestEntity } from '../requests/hitl-request.entity.js';
 
 /** The precondition fails for this decider; somebody of a higher level can still approve. */
@@ -62,22 +63,8 @@ export function decideAgain(
     return { failed: { code: 'runtime_gone', detail: 'The service was to run the action, and has no runtime for it any more.' } };
   }
   if (!facts.agent) return { failed: { code: 'agent_inactive', detail: 'The agent is gone.' } };
-  const decision = decide({
-    definition: facts.definition,
-    agent: facts.agent,
-    stops: facts.stops,
-    ...(facts.unanchored ? { unanchored: true } : {}),
-    ...(facts.usage ? { used: facts.usage.used } : {}),
-    call: {
-      capability: request.capability,
-      input: edited ?? input,
-      now: facts.now,
-      tokenCapabilities: 'any',
-      ...(context ? { context } : {}),
-    },
-    ...(facts.grant ? { grant: facts.grant } : {}),
-  });
-  return { decision };
+  const call = { capability: request.capability, input: edited ?? input, now: facts.now, tokenCapabilities: 'any' as const };
+  return { decision: decideByFacts(facts, context ? { ...call, context } : call) };
 }
 
 /**
@@ -87,7 +74,7 @@ export function decideAgain(
 function failedIn(
   decision: GateDecision,
   request: HitlRequestEntity,
-  { grant }: Facts,
+  facts: Facts,
   deciderLevel: EscalationLevel | null,
 ): FailedPrecondition | undefined {
   switch (decision.kind) {
@@ -102,7 +89,7 @@ function failedIn(
       if (decision.kind === 'ask' && decision.mode === 'escalate' && request.hitlMode === 'propose' && deciderLevel !== HIGHEST_LEVEL) {
         return { code: ESCALATION_NEEDED, detail: 'It now needs a decision of an admin.' };
       }
-      return deciderLevel === null && stricterQuorum(request.quorum, grant?.quorum ?? null) !== null
+      return deciderLevel === null && stricterQuorum(request.quorum, quorumByFacts(facts)) !== null
         ? { code: QUORUM_NEEDED, detail: 'Several people have to approve now.' }
         : undefined;
   }

@@ -6,6 +6,7 @@ import type { EscalationLevel } from '../../../domain/hitl/transition.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import type { HitlRequestEntity } from '../requests/hitl-request.entity.js';
+import { quorumByFacts } from '../../authority/decide-by-facts.js';
 import { levelNeeded } from './approval-precondition.js';
 import { commandOf, type Decision, type DecisionContext } from './decision.js';
 import { DecisionEligibilityService, type EligibleDecision, ROOT } from './decision-eligibility.service.js';
@@ -20,7 +21,7 @@ export type CountResult = { readonly voters?: readonly VoterRecord[] } & (
 
 /** The quorum that counts now: the stricter of the request's and the present grant's. */
 export function quorumOf({ request, facts }: DecisionContext): Quorum | null {
-  return stricterQuorum(request.quorum, facts.grant?.quorum ?? null);
+  return stricterQuorum(request.quorum, quorumByFacts(facts));
 }
 
 /** Counts approvals where several people have to approve. */

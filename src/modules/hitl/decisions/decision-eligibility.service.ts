@@ -10,9 +10,10 @@ import { pipelined } from '../../../platform/database/transaction/pipelined.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import { DeciderQuery, type DeciderWanted } from '../../authority/decider.query.js';
-import { type Facts, FactsQuery } from '../../authority/facts.query.js';
+import type { Facts } from '../../authority/facts.js';
+import { FactsQuery } from '../../authority/facts.query.js';
 import { tiesOf, withNamesake } from '../queue/request-ties.js';
-import { HitlRequestStore, type RequestToDecide } from '../requests/hitl-request.store.js';
+import { factsWantedOf, HitlRequestStore, type RequestToDecide } from '../requests/hitl-request.store.js';
 import { assertDecidable } from './assert-decidable.js';
 import { commandOf, type Decision, type DecisionContext } from './decision.js';
 
@@ -46,7 +47,7 @@ export class DecisionEligibilityService {
 
   /** Reads and locks what every decision rests on; can be sent together with the locks of its plan. @throws Problem NOT_FOUND */
   async read(tx: Tx, ref: RequestToDecide): Promise<DecisionContext> {
-    const [request, facts] = await pipelined([this.requests.read(tx, ref), this.facts.readWithin(tx, ref, ref.executionId)]);
+    const [request, facts] = await pipelined([this.requests.read(tx, ref), this.facts.readWithin(tx, factsWantedOf(ref), ref.executionId)]);
     return { request, facts };
   }
 

@@ -1,6 +1,6 @@
 import type { DutyCommand } from '../../../domain/hitl/duties.js';
 import type { JsonObject } from '../../../domain/json.js';
-import type { Facts } from '../../authority/facts.query.js';
+import type { Facts } from '../../authority/facts.js';
 import type { HitlRequestEntity } from '../requests/hitl-request.entity.js';
 
 /** What a person sends to decide a request. */

@@ -9,6 +9,7 @@ import { HIGHEST_LEVEL, type HitlCommand } from '../../../domain/hitl/transition
 import type { JsonObject, JsonValue } from '../../../domain/json.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
+import { grantUses, hasLimits } from '../../authority/decide-by-facts.js';
 import { GrantUsageStore } from '../../capabilities/grant-usage.store.js';
 import { ExecutionStore } from '../../executions/execution.store.js';
 import { quorumOf } from './count-votes.service.js';
@@ -86,7 +87,7 @@ export class EditRequestService {
     const edit = { by, at: editedAt!.toISOString(), diff } as JsonObject;
     const effectiveMode = edited.hitlMode === 'escalate' ? { effectiveMode: edited.hitlMode } : {};
     await this.executions.edit(tx, { organizationId, id: executionId }, { input: text, edit, ...effectiveMode });
-    if (facts.usage) await this.usage.askAnew(tx, organizationId, facts.grant!.id, executionId, decision.uses);
+    if (hasLimits(facts)) await this.usage.askAnew(tx, organizationId, executionId, grantUses(facts, decision.uses));
     const { version, digest } = edited;
     const command: HitlCommand = { kind: 'edit', version, digest, input: JSON.parse(text) as JsonObject, diff: diff! };
     const { request: moved } = await this.transitions.apply(tx, { request: edited, command, actorId: editor, record }, facts);

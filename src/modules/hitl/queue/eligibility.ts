@@ -76,19 +76,20 @@ export class Eligibility {
   }
 
   /** The candidates who belong to the level: the agent's owner and team, its leads, or admins. */
-  ofLevel({ organizationId, agent }: JudgedRequest, level: EscalationLevel): string[] {
+  ofLevel({ organizationId, agent, ties }: JudgedRequest, level: EscalationLevel): string[] {
     const candidates = this.candidates.get(organizationId);
     if (candidates === undefined) return [];
     if (level === HIGHEST_LEVEL) return [...candidates.values()].filter(({ role }) => role !== 'member').map(({ userId }) => userId);
     const members = [...this.membersOf(organizationId, agent)].filter(([, { role }]) => level === 0 || role === 'lead');
-    const ids = new Set([...(level === 0 && agent.ownerId !== undefined ? [agent.ownerId] : []), ...members.map(([id]) => id)]);
+    const owners = level === 0 ? ownersOf({ agent, ties }) : [];
+    const ids = new Set([...owners, ...members.map(([id]) => id)]);
     return [...ids].filter((id) => candidates.has(id));
   }
 
-  isOfLevel(userId: string, { organizationId, agent }: JudgedRequest, level: EscalationLevel): boolean {
+  isOfLevel(userId: string, { organizationId, agent, ties }: JudgedRequest, level: EscalationLevel): boolean {
     if (level === HIGHEST_LEVEL) return this.isAdmin(userId, organizationId);
     const membership = this.membersOf(organizationId, agent).get(userId);
-    return level === 0 ? membership !== undefined || agent.ownerId === userId : membership?.role === 'lead';
+    return level === 0 ? membership !== undefined || ownersOf({ agent, ties }).includes(userId) : membership?.role === 'lead';
   }
 
   isAdmin(userId: string, organizationId: string): boolean {
@@ -176,6 +177,11 @@ export class Eligibility {
     }
     return [...found];
   }
+}
+
+/** Who decides at level 0 beside the agent's team: its owner and, of a delegated task, the owner of the agent that had it first. */
+export function ownersOf({ agent: { ownerId }, ties: { taskOwnerId } }: Pick<JudgedRequest, 'agent' | 'ties'>): string[] {
+  return [ownerId, taskOwnerId].flatMap((id) => (id === undefined ? [] : [id]));
 }
 
 const NO_SELVES: ReadonlyMap<string, readonly string[]> = new Map();

@@ -8,7 +8,7 @@ import type { Approvers, ApproverSource, AskedOfPeople } from '../../agents/gran
 import type { RequestRef } from '../requests/hitl-request.store.js';
 import { type CandidateFilter, readEligibility } from './candidates.query.js';
 import type { DecidableBy } from './decidable-by.js';
-import type { JudgedRequest } from './eligibility.js';
+import { type JudgedRequest, ownersOf } from './eligibility.js';
 import { agentTiesOf, type TieColumns, tiesOf } from './request-ties.js';
 
 type TiedRequest = Pick<RequestRef, 'organizationId' | 'agentId' | 'id'> & TieColumns;
@@ -119,7 +119,7 @@ const runIn = (tx: Tx): RunStatement => (sql, parameters) => tx.query(sql, param
 /** The people who belong to the agents of these requests: their owners and the members of their teams. */
 function nearTo(requests: readonly JudgedRequest[]): Pick<CandidateFilter, 'users' | 'teams'> {
   return {
-    users: requests.flatMap(({ agent: { ownerId } }) => (ownerId === undefined ? [] : [ownerId])),
+    users: requests.flatMap(ownersOf),
     teams: requests.flatMap(({ agent: { teamId } }) => (teamId === undefined ? [] : [teamId])),
   };
 }

@@ -1,7 +1,7 @@
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { type EscalationLevel, HIGHEST_LEVEL } from '../../../domain/hitl/transition.js';
 import { readEligibility } from './candidates.query.js';
-import type { Eligibility, JudgedRequest } from './eligibility.js';
+import { type Eligibility, type JudgedRequest, ownersOf } from './eligibility.js';
 
 /** A request as its queue is decided by. */
 export interface QueuedRequest extends JudgedRequest {
@@ -17,11 +17,11 @@ export interface QueuedRequest extends JudgedRequest {
  */
 export async function queueMembers(run: RunStatement, requests: readonly QueuedRequest[], issuer: string | null): Promise<string[][]> {
   if (requests.length === 0) return [];
-  const near = requests.filter(({ level }) => level < HIGHEST_LEVEL).map(({ agent }) => agent);
+  const near = requests.filter(({ level }) => level < HIGHEST_LEVEL);
   const addressees = requests.flatMap(({ escalatedTo }) => (escalatedTo === null ? [] : [escalatedTo]));
   const eligibility = await readEligibility(run, requests, {
-    users: [...new Set([...addressees, ...near.flatMap(({ ownerId }) => (ownerId === undefined ? [] : [ownerId]))])],
-    teams: [...new Set(near.flatMap(({ teamId }) => (teamId === undefined ? [] : [teamId])))],
+    users: [...new Set([...addressees, ...near.flatMap(ownersOf)])],
+    teams: [...new Set(near.flatMap(({ agent: { teamId } }) => (teamId === undefined ? [] : [teamId])))],
     admins: true,
   }, issuer);
   return requests.map((request) => membersOf(request, eligibility));

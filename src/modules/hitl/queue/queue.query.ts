@@ -7,7 +7,7 @@ import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js'
 import { StatementsOnPool } from '../../../platform/database/statements/statements-on-pool.js';
 import { joinProviderClaims } from '../../sign-in/ports/provider-claims.query.js';
 import { HOMES, readEligibility } from './candidates.query.js';
-import type { Eligibility, JudgedRequest } from './eligibility.js';
+import { type Eligibility, type JudgedRequest, ownersOf } from './eligibility.js';
 import { agentTiesOf, type TieColumns, tiesOf } from './request-ties.js';
 
 /** The open requests `q` in a person's queue, as a condition of `hitl_requests`. */
@@ -36,7 +36,7 @@ const OPEN = `q.status in ('pending', 'escalated')`;
 
 /** The columns that decide who may decide a request, except for its age. */
 const TIES = ['organization_id', 'agent_id', 'escalation_level', 'escalated_to', 'created_by', 'initiators', 'vouched_by', 'agent_owner_id',
-  'agent_registered_by', 'team_id', 'separation_of_duties'].map((column) => `q.${column}`).join(', ');
+  'agent_registered_by', 'team_id', 'separation_of_duties', 'task_owner_id'].map((column) => `q.${column}`).join(', ');
 
 /** The rules compare a request's age with moments: between two of these, all ages are the same to them. */
 const ageOf = (moments: string) => `width_bucket(q.created_at, ${moments}::timestamptz[])`;
@@ -70,7 +70,8 @@ const groupsWithin = (scope: string) => `
   select ${keyOf('$2', '$3')}::text as key, q.organization_id as "organizationId", q.escalation_level as "escalationLevel",
     q.escalated_to as "escalatedTo", min(q.created_at) as "createdAt", q.created_by as "createdBy", q.initiators,
     q.vouched_by as "vouchedBy", q.agent_owner_id as "agentOwnerId", q.agent_registered_by as "agentRegisteredBy", q.team_id as "teamId",
-    q.separation_of_duties as "separationOfDuties", a.owner_id as "ownerNow", a.registered_by as "registrantNow", a.team_id as "teamNow"
+    q.separation_of_duties as "separationOfDuties", q.task_owner_id as "taskOwnerId",
+    a.owner_id as "ownerNow", a.registered_by as "registrantNow", a.team_id as "teamNow"
   from hitl_requests q join agents a on a.organization_id = q.organization_id and a.id = q.agent_id
   where q.organization_id = any ($1) and ${OPEN} and ${scope}
   group by ${TIES}, ${ageOf('$2')}, a.owner_id, a.registered_by, a.team_id`;
@@ -111,10 +112,10 @@ export class QueueQuery {
   private async keysFor(userId: string, isAdmin: boolean, groups: readonly RequestGroup[]): Promise<string[]> {
     const addressees = groups.flatMap(({ escalatedTo }) => (escalatedTo === null ? [] : [escalatedTo]));
     // Only of an admin it is asked whether somebody nearer to the agent is eligible.
-    const near = isAdmin ? groups.filter(({ level }) => level < HIGHEST_LEVEL).map(({ agent }) => agent) : [];
+    const near = isAdmin ? groups.filter(({ level }) => level < HIGHEST_LEVEL) : [];
     const eligibility = await readEligibility(this.pool.run, groups, {
-      users: [...new Set([userId, ...addressees, ...near.flatMap(({ ownerId }) => (ownerId === undefined ? [] : [ownerId]))])],
-      teams: [...new Set(near.flatMap(({ teamId }) => (teamId === undefined ? [] : [teamId])))],
+      users: [...new Set([userId, ...addressees, ...near.flatMap(ownersOf)])],
+      teams: [...new Set(near.flatMap(({ agent: { teamId } }) => (teamId === undefined ? [] : [teamId])))],
       admins: false,
     }, this.config.oidcIssuer ?? null);
     const keys: string[] = [];

@@ -4,10 +4,10 @@ import type { HitlRequestEntity } from '../requests/hitl-request.entity.js';
 /** The columns of a request that decide who may decide it. */
 export type TieColumns = Pick<HitlRequestEntity,
   | 'escalationLevel' | 'createdAt' | 'createdBy' | 'separationOfDuties' | 'initiators' | 'agentOwnerId' | 'agentRegisteredBy' | 'teamId'
-  | 'vouchedBy'>;
+  | 'vouchedBy' | 'taskOwnerId'>;
 
 export function tiesOf(request: TieColumns): RequestTies {
-  const { createdBy, vouchedBy } = request;
+  const { createdBy, vouchedBy, taskOwnerId } = request;
   return {
     level: request.escalationLevel,
     createdAt: request.createdAt,
@@ -15,6 +15,7 @@ export function tiesOf(request: TieColumns): RequestTies {
     // The caller of the request is an initiator too, where it was a person.
     initiators: [...request.initiators, createdBy],
     ...(vouchedBy === null ? {} : { vouchedBy }),
+    ...(taskOwnerId === null ? {} : { taskOwnerId }),
     agent: agentTiesOf({ ownerId: request.agentOwnerId, registeredBy: request.agentRegisteredBy, teamId: request.teamId }),
   };
 }

@@ -176,4 +176,16 @@ export class HitlRequestEntity {
 
   @Column('text', { name: 'decision_entry_id', nullable: true })
   decisionEntryId!: string | null;
+
+  /** The task that the action does. */
+  @Column('text', { name: 'task_id', nullable: true })
+  taskId!: string | null;
+
+  /** The agents before this one in the task's chain, the first first. */
+  @Column('text', { name: 'task_chain', array: true, nullable: true })
+  taskChain!: string[] | null;
+
+  /** Who owned the first agent of the chain when the request was made. */
+  @Column('text', { name: 'task_owner_id', nullable: true })
+  taskOwnerId!: string | null;
 }

@@ -16,7 +16,17 @@ export interface RequestRef {
 /** With the capability, by which facts are read; a request's capability never changes. */
 export interface RequestToDecide extends RequestRef {
   capability: string;
+  taskId: string | null;
+  /** The agents before its own in the chain of its task. */
+  taskChain: string[] | null;
 }
+
+/** What facts a decision on the request rests on. */
+export function factsWantedOf({ organizationId, agentId, capability, taskId, taskChain }: TaskedRequest) {
+  return { organizationId, agentId, capability, ...(taskId === null ? {} : { task: { id: taskId, chain: taskChain ?? [] } }) };
+}
+
+type TaskedRequest = Pick<RequestToDecide, 'organizationId' | 'agentId' | 'capability' | 'taskId' | 'taskChain'>;
 
 /** One request, as it was read and as it is to be. `withinWindow`: the update counts only while the window is open. */
 export interface RequestUpdate {
@@ -47,7 +57,8 @@ export class HitlRequestStore {
   async findRef(scope: Scope, id: string): Promise<RequestToDecide> {
     const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 2);
     const [row] = await this.statements.byKey<RequestToDecide>(
-      `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id, q.execution_id as "executionId", q.capability
+      `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id, q.execution_id as "executionId", q.capability,
+         q.task_id as "taskId", q.task_chain as "taskChain"
        from hitl_requests q where q.id = $1 and q.organization_id in (select id from organizations) and ${within.sql}`,
       [id, ...within.parameters],
     );

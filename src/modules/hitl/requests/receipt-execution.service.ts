@@ -5,8 +5,8 @@ import { compareLimits } from '../../../domain/gate/limits.js';
 import type { JsonObject } from '../../../domain/json.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { type ApprovedAction, runExecution } from '../../../platform/outbox/effects.js';
-import type { Facts } from '../../authority/facts.query.js';
-import { GrantUsageStore } from '../../capabilities/grant-usage.store.js';
+import type { Facts } from '../../authority/facts.js';
+import { type GrantUse, GrantUsageStore } from '../../capabilities/grant-usage.store.js';
 import type { ExecutionEntity, ExecutionRuntime } from '../../executions/execution.entity.js';
 import { ExecutionStore } from '../../executions/execution.store.js';
 import { type Beginning, startedEvent } from '../../executions/started-event.js';
@@ -27,19 +27,15 @@ export class ReceiptExecutionService {
    * Counts an execution that begins now under the grant that lets it begin. While it waited, it was counted at the time of asking and
    * under the grant of that time: grant, limits and hour may be others now.
    */
-  async count(tx: Tx, request: HitlRequestEntity, { grant, agent, usage, now }: Facts): Promise<void> {
+  async count(tx: Tx, request: HitlRequestEntity, facts: Facts): Promise<void> {
+    const { grant, agent, usage, task } = facts;
     if (!grant || !agent) return;
-    if (usage === undefined && grant.id === request.grantId) {
+    if (!task && usage === undefined && grant.id === request.grantId) {
       return this.usage.keep(tx, request.organizationId, request.executionId);
     }
-    const { uses } = compareLimits(grant.limits, usage?.used ?? [], {
-      input: JSON.parse(request.input) as JsonObject,
-      agent,
-      capability: request.capability,
-      now,
-      ...(request.context === null ? {} : { context: JSON.parse(request.context) as JsonObject }),
-    });
-    await this.usage.begin(tx, request.organizationId, grant.id, request.executionId, uses);
+    const all = [facts, ...(task?.delegators ?? []).map((one) => one.facts)];
+    const byGrant = new Map(all.map((one) => [one.grant?.id, usesOf(request, one)]));
+    await this.usage.begin(tx, request.organizationId, request.executionId, [...byGrant.values()].flat());
   }
 
   /**
@@ -97,6 +93,16 @@ export class ReceiptExecutionService {
   }
 }
 
+/** What the request adds to what the limits of this agent's grant count. */
+function usesOf({ input, context, capability }: HitlRequestEntity, { grant, agent, usage, now }: Facts): GrantUse[] {
+  if (!grant || !agent) return [];
+  const { uses } = compareLimits(grant.limits, usage?.used ?? [], {
+    input: JSON.parse(input) as JsonObject, agent, capability, now,
+    ...(context === null ? {} : { context: JSON.parse(context) as JsonObject }),
+  });
+  return uses.map((use) => ({ ...use, grantId: grant.id }));
+}
+
 /** What an approved action begins with: the approved request, and the present grant. */
 export function approvedBeginning(request: HitlRequestEntity, facts: Facts, runtime: ExecutionRuntime): Beginning {
   const { executionId, capability, action, input, context, reasons, definition, flagged } = request;
@@ -104,12 +110,14 @@ export function approvedBeginning(request: HitlRequestEntity, facts: Facts, runt
     executionId, capability, input: JSON.parse(input) as JsonObject, reasons, definition, runtime, flagged,
     approval: { hitlId: request.id, decisionId: request.decisionEntryId! },
     basis: basisOf(facts),
+    task: facts.task,
     ...(facts.grant ? { grant: facts.grant } : {}),
     ...(context === null ? {} : { context: JSON.parse(context) as JsonObject }),
     ...(action === null ? {} : { action }),
   };
 }
 
-function actionOf({ organizationId, agentId, executionId, id, capability }: HitlRequestEntity): ApprovedAction {
-  return { organizationId, agentId, executionId, hitlRequestId: id, capability };
+function actionOf({ organizationId, agentId, executionId, id, capability, taskId, taskChain }: HitlRequestEntity): ApprovedAction {
+  const task = taskId === null ? {} : { taskId, taskChain: taskChain ?? [] };
+  return { organizationId, agentId, executionId, hitlRequestId: id, capability, ...task };
 }

@@ -10,4 +10,4 @@ export const REQUEST_COLUMNS = `q.organization_id as "organizationId", q.id, q.a
   q.reminded_seconds as "remindedSeconds", q.requested_input as "requestedInput", q.edited_by as "editedBy", q.edited_at as "editedAt",
   q.edit_diff as "editDiff", q.escalation_reason as "escalationReason", q.decision_outcome as "decisionOutcome",
   q.decision_by as "decisionBy", q.decided_by as "decidedBy", q.decided_at as "decidedAt", q.note,
-  q.decision_entry_id as "decisionEntryId"`;
+  q.decision_entry_id as "decisionEntryId", q.task_id as "taskId", q.task_chain as "taskChain", q.task_owner_id as "taskOwnerId"`;

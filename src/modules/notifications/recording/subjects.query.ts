@@ -29,7 +29,8 @@ const REQUESTS = `
   select q.organization_id as "organizationId", q.id, q.escalation_level as "escalationLevel", q.escalated_to as "escalatedTo",
     q.created_at as "createdAt", q.created_by as "createdBy", q.initiators, q.vouched_by as "vouchedBy",
     q.agent_owner_id as "agentOwnerId", q.agent_registered_by as "agentRegisteredBy", q.team_id as "teamId",
-    q.separation_of_duties as "separationOfDuties", a.owner_id as "ownerNow", a.registered_by as "registrantNow", a.team_id as "teamNow",
+    q.separation_of_duties as "separationOfDuties", q.task_owner_id as "taskOwnerId",
+    a.owner_id as "ownerNow", a.registered_by as "registrantNow", a.team_id as "teamNow",
     array(select n.user_id from notifications n where n.organization_id = q.organization_id and n.hitl_request_id = q.id
             and n.event in ('hitl.request.created', 'hitl.request.escalated', 'hitl.request.reminder')
           union

@@ -6,6 +6,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [name: string, descript
     ['Secrets', 'What connectors show to the systems that they call: set here, sent to their origins, and never read.'],
     ['Execution', 'The gate: an agent asks, and the service runs, blocks, or has a person asked.'],
     ['Human in the loop', 'Requests to people, and their decisions. `?form=` chooses the spelling of a request: `snake` or `camel`.'],
+    ['Routing and delegation', 'Which agent is the best for a task, and tasks that agents and people give to agents.'],
     ['Audit', 'The log of everything, with proofs, exports, and the erasure of personal data from it.'],
     ['Stops', 'Emergency stops of an agent, an organization, or everything.'],
     ['Teams', 'Teams of people, which agents belong to.'],

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { agentChain } from '../../domain/audit/entry/chain.js';
-import type { Caller } from '../../platform/auth/access/principal.js';
-import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
-import type { Reply } from '../../platform/http/reply/replies.js';
-import { AgentStore } from '../agents/agent.store.js';
-import { GrantCapabilityService } from '../agents/grants/grant-capability.service.js';
-import { raisedEpoch } from '../agents/tokens/issue-token.service.js';
-import { CancelWorkService } from '../hitl/requests/cancel-work.service.js';
+import { agentChain } from '../../../domain/audit/entry/chain.js';
+import type { Caller } from '../../../platform/auth/access/principal.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import type { Reply } from '../../../platform/http/reply/replies.js';
+import { AgentStore } from '../../agents/agent.store.js';
+import { GrantCapabilityService } from '../../agents/grants/grant-capability.service.js';
+import { raisedEpoch } from '../../agents/tokens/issue-token.service.js';
+import { EndWorkService } from './end-work.service.js';
 
 /**
  * Takes an agent out of service for good: its tokens are dead, nobody is asked for it any more, and what was approved and has
@@ -18,7 +18,7 @@ export class RemoveAgentService {
     private readonly work: UnitOfWork,
     private readonly agents: AgentStore,
     private readonly granting: GrantCapabilityService,
-    private readonly cancelling: CancelWorkService,
+    private readonly ending: EndWorkService,
   ) {}
 
   async remove(agentId: string, caller: Caller): Promise<Reply<undefined>> {
@@ -30,12 +30,11 @@ export class RemoveAgentService {
       const agent = await this.agents.read(tx, ref);
       await this.agents.remove(tx, { ...agent, epoch: await raisedEpoch(tx, agent.epoch), updatedAt: await tx.now() });
       await this.granting.revokeAllWithin(tx, organizationId, id, caller.actorId);
-      ended.push(...(await this.cancelling.openRequests(tx, organizationId, id, 'agent_removed')));
-      ended.push(...(await this.cancelling.approved(tx, organizationId, id, 'agent_removed')));
+      ended.push(...(await this.ending.endAll(tx, organizationId, id, 'agent_removed')));
       tx.record(agentChain(organizationId, id), { type: 'agent.removed', metadata: {} });
       return tx.reply(204, undefined);
     });
-    this.cancelling.announce(ended);
+    this.ending.announce(ended);
     return reply;
   }
 }

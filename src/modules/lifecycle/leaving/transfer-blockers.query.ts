@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Tx } from '../../platform/database/transaction/tx.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
 
 /** What keeps an agent from being transferred. */
 @Injectable()

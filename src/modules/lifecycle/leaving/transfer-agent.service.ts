@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { agentChain } from '../../domain/audit/entry/chain.js';
-import type { Caller } from '../../platform/auth/access/principal.js';
-import type { Tx } from '../../platform/database/transaction/tx.js';
-import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
-import { Problem } from '../../platform/http/reply/problem.js';
-import type { Reply } from '../../platform/http/reply/replies.js';
-import { type AgentRef, AgentStore } from '../agents/agent.store.js';
-import { type AgentEnvelope, presentAgent } from '../agents/agents.presenter.js';
-import { GrantCapabilityService } from '../agents/grants/grant-capability.service.js';
-import { raisedEpoch } from '../agents/tokens/issue-token.service.js';
-import { CancelWorkService } from '../hitl/requests/cancel-work.service.js';
-import { OrganizationsQuery } from '../organizations/organizations.query.js';
-import type { TransferDto } from './lifecycle.dto.js';
+import { agentChain } from '../../../domain/audit/entry/chain.js';
+import type { Caller } from '../../../platform/auth/access/principal.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import type { Reply } from '../../../platform/http/reply/replies.js';
+import { type AgentRef, AgentStore } from '../../agents/agent.store.js';
+import { type AgentEnvelope, presentAgent } from '../../agents/agents.presenter.js';
+import { GrantCapabilityService } from '../../agents/grants/grant-capability.service.js';
+import { raisedEpoch } from '../../agents/tokens/issue-token.service.js';
+import { OrganizationsQuery } from '../../organizations/organizations.query.js';
+import { EndWorkService } from './end-work.service.js';
+import type { TransferDto } from '../lifecycle.dto.js';
 import { TransferBlockersQuery } from './transfer-blockers.query.js';
 
 /**
@@ -26,7 +26,7 @@ export class TransferAgentService {
     private readonly agents: AgentStore,
     private readonly blockers: TransferBlockersQuery,
     private readonly granting: GrantCapabilityService,
-    private readonly cancelling: CancelWorkService,
+    private readonly ending: EndWorkService,
   ) {}
 
   async transfer(agentId: string, { organizationId: named, reason }: TransferDto, caller: Caller): Promise<Reply<AgentEnvelope>> {
@@ -41,8 +41,7 @@ export class TransferAgentService {
       const agent = await this.agents.read(tx, ref);
       await this.assertFree(tx, ref, target);
       await this.granting.revokeAllWithin(tx, organizationId, id, caller.actorId, 'transferred');
-      ended.push(...(await this.cancelling.openRequests(tx, organizationId, id, 'agent_transferred')));
-      ended.push(...(await this.cancelling.approved(tx, organizationId, id, 'agent_transferred')));
+      ended.push(...(await this.ending.endAll(tx, organizationId, id, 'agent_transferred')));
       const moved = {
         ...agent,
         organizationId: target,
@@ -57,7 +56,7 @@ export class TransferAgentService {
       await tx.moveChain(chain, agentChain(target, id), reason);
       return tx.reply(200, { agent: presentAgent({ ...moved, capabilities: [] }) });
     });
-    this.cancelling.announce(ended);
+    this.ending.announce(ended);
     return reply;
   }
 

@@ -1,0 +1,107 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { isHardcoded } from '../../domain/gate/catalogue.js';
+import type { HttpConnector } from '../../domain/gate/connector.js';
+import type { RiskLevel } from '../../domain/gate/vocabulary.js';
+import type { Candidate, Wanted } from '../../domain/routing/score.js';
+import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
+import type { NamedStatement } from '../../platform/database/statements/named-statement.js';
+import { Statements } from '../../platform/database/statements/statements.js';
+import { textArray } from '../../platform/database/statements/text-array.js';
+import { chooseRuntime } from '../executions/choose-runtime.js';
+import { SuccessRates } from './success-rates.query.js';
+
+export interface Candidates {
+  readonly agents: readonly (Candidate & { readonly name: string })[];
+  readonly needsNode: boolean;
+}
+
+interface Row {
+  id: string;
+  name: string;
+  status: string;
+  risk_level: RiskLevel;
+  tags: string[];
+  team_id: string | null;
+  node_age_ms: number | null;
+  load: number;
+  holds: string[] | null;
+  blocked: string[] | null;
+  stops: (string | null)[] | null;
+  connectors: HttpConnector[] | null;
+}
+
+/** How many agents that hold nothing of what is wanted are looked at, so that the log can say why they were rejected. */
+const OTHERS = 20;
+
+// A grant of the agent's own that is alive wins over its team's, as at the gate. Holders are found by their grants, so that what is read
+// grows with those who hold something, and not with all agents.
+const CANDIDATES: NamedStatement = {
+  name: 'routing-candidates-1',
+  text: `
+    with clock as materialized (select clock_timestamp() as now),
+    grants as (
+      select g.agent_id, g.team_id, g.capability, g.hitl_mode from capability_grants g
+      where g.organization_id = $1 and g.capability = any ($2) and g.revoked_at is null
+        and (g.expires_at is null or g.expires_at > (select now from clock))),
+    held as (
+      select g.agent_id, g.capability, g.hitl_mode from grants g where g.agent_id is not null
+      union all
+      select a.id, g.capability, g.hitl_mode from grants g
+      join agents a on a.organization_id = $1 and a.team_id = g.team_id and a.status <> 'removed'
+      where g.team_id is not null and not exists (select from grants own where own.agent_id = a.id and own.capability = g.capability)),
+    holders as (
+      select agent_id, array_agg(capability) as holds, array_agg(capability) filter (where hitl_mode = 'block') as blocked
+      from held group by agent_id),
+    looked_at as (
+      select agent_id as id, holds, blocked from holders
+      union all
+      (select a.id, null, null from agents a where a.organization_id = $1 and a.status <> 'removed'
+         and not exists (select from holders h where h.agent_id = a.id) order by a.id limit ${OTHERS}))
+    select a.id, a.name, a.status, a.risk_level, a.tags, a.team_id, l.holds, l.blocked,
+      extract(epoch from (select now from clock) - a.node_last_seen)::double precision * 1000 as node_age_ms,
+      h.open_requests + h.open_tasks as load,
+      s.stops, d.connectors
+    from looked_at l
+    join agents a on a.organization_id = $1 and a.id = l.id and a.status <> 'removed'
+    join audit_heads h on h.organization_id = $1 and h.chain = l.id
+    cross join (select array_agg(agent_id) as stops from stops
+      where organization_id in ($1, 'org_platform') and lifted_at is null) s
+    cross join (select json_agg(connector) as connectors from capability_definitions
+      where organization_id = $1 and name = any ($2) and connector is not null) d`,
+};
+
+/** The agents among whom one is looked for, each as it is now. Reads other modules' tables, and has none. */
+@Injectable()
+export class CandidatesQuery {
+  constructor(
+    private readonly statements: Statements,
+    private readonly rates: SuccessRates,
+    @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'runtimePrimary'>,
+  ) {}
+
+  async read(organizationId: string, { capabilities }: Pick<Wanted, 'capabilities'>): Promise<Candidates> {
+    const rates = this.rates.of(organizationId);
+    const rows = await this.statements.run<Row>(CANDIDATES, [organizationId, textArray([...capabilities])]);
+    const connectors = rows[0]?.connectors ?? [];
+    const runtimes = [undefined, ...connectors].map((connector) =>
+      chooseRuntime(this.config.runtimePrimary, connector === undefined ? {} : { connector }).runtime);
+    return { agents: rows.map((row) => candidateFrom(row, rates.get(row.id))), needsNode: runtimes.includes('node') };
+  }
+}
+
+const NOTHING_YET = { ended: 0, executed: 0 };
+
+function candidateFrom(row: Row, rate = NOTHING_YET): Candidate & { readonly name: string } {
+  const stops = row.stops ?? [];
+  return {
+    id: row.id, name: row.name, status: row.status, riskLevel: row.risk_level, tags: row.tags, load: row.load,
+    // A stop without an agent is of the organization, or of everything.
+    isStopped: stops.includes(null) || stops.includes(row.id),
+    holds: row.holds ?? [],
+    // What is hardcoded escalates, whatever its grant says.
+    blocked: (row.blocked ?? []).filter((capability) => !isHardcoded(capability)),
+    ...rate,
+    ...(row.team_id === null ? {} : { teamId: row.team_id }),
+    ...(row.node_age_ms === null ? {} : { nodeAgeMs: row.node_age_ms }),
+  };
+}
