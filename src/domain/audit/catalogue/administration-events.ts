@@ -114,7 +114,7 @@ export const ADMIN_EVENTS = {
     settings: optional(value<JsonValue>()),
   }),
   'admin.secret_changed': event('organization', 'A secret for connectors was set or removed; never its value.', {
-    name: value<string>(),
+    name: plain<string>(),
     /** Plain: a code (set, removed). */
     change: plain<string>(),
     origins: optional(value<readonly string[]>()),
