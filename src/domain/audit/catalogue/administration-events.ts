@@ -114,10 +114,12 @@ export const ADMIN_EVENTS = {
     settings: optional(value<JsonValue>()),
   }),
   'admin.secret_changed': event('organization', 'A secret for connectors was set or removed; never its value.', {
-    name: plain<string>(),
+    secretName: plain<string>(),
     /** Plain: a code (set, removed). */
     change: plain<string>(),
     origins: optional(value<readonly string[]>()),
+    /** SHA-256 of the value as it is sealed, in hexadecimal: of the value it tells nothing. */
+    sealedDigest: optional(plain<string>()),
   }),
   'admin.tenant_changed': event('platform', 'A tenant or its subscription was changed.', {
     tenantId: plain<string>(),

@@ -89,11 +89,11 @@ export function taskAfter(
 
 const UNKNOWN_TEXTS = { input: undefined, description: undefined };
 
-/** The same for a secret, whose value no entry has. */
+/** The same for a secret, whose value no entry has: what is compared is a digest of it as it is sealed. */
 export function secretAfter({ metadata, erased }: OpenEntry): LastingAfter {
   if (metadata['change'] === 'removed') return undefined;
   const origins = erased.has('origins') ? undefined : listed(metadata['origins']);
-  return { status: 'set', members: { origins }, texts: {} };
+  return { status: 'set', members: { origins, sealed: text(metadata, 'sealedDigest') }, texts: {} };
 }
 
 /** As rows have a list: an array is one text. */

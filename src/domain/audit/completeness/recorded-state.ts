@@ -63,7 +63,7 @@ export class RecordedState {
     if (event.startsWith('gdpr.')) this.last('erasure', text(metadata, 'erasureId'), opened);
     else if (event.startsWith('capability.')) this.last('grant', text(metadata, 'grantId'), opened);
     else if (event.startsWith('task.')) this.last('task', text(metadata, 'taskId'), opened);
-    else if (event.startsWith('admin.')) this.last('secret', text(metadata, 'name'), opened);
+    else if (event.startsWith('admin.')) this.last('secret', text(metadata, 'secretName'), opened);
     else if (event.startsWith('hitl.')) this.request(text(metadata, 'hitlId'), opened);
     else this.execution(text(metadata, 'executionId'), opened);
   }

@@ -195,9 +195,9 @@ export class ReplayChain {
 
   /** The grants that a request names, the acting agent's first, as they were. */
   private grantsNamed({ stored: { organizationId, capability }, metadata }: OpenEntry, terms: RecordedTerms, basis: RecordedBasis) {
-    const [facts, agents] = [this.shared.at(organizationId, basis, 'at best'), this.shared.agentsOf(organizationId)];
+    const facts = this.shared.at(organizationId, basis, 'at best');
     const others = (delegatorsIn(metadata) ?? []).map(({ agentId, position, grantId, grantVersion }) =>
-      ({ at: agents.get(agentId)?.at(position) ?? GONE, grantId, grantVersion }));
+      ({ at: this.shared.agentAt(organizationId, agentId, position) ?? GONE, grantId, grantVersion }));
     return [{ ...terms, at: this.own.now }, ...others].map((link) => {
       const grant = grantInForce(link.at, capability ?? '', link, facts);
       const isNamed = grant?.facts.id === link.grantId && grant?.facts.version === link.grantVersion;

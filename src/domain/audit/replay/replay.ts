@@ -6,7 +6,6 @@ import { basisIn, delegatorsIn } from './recorded-basis.js';
 import { ReplayChain, type Replayed } from './replay-chain.js';
 import type { Link } from './replay-decision.js';
 import { readTwice, type ReplayResult, type Unplayable, wrong } from './replay-result.js';
-import { GONE } from './state/agent-chain.js';
 import type { SharedFacts } from './state/shared-facts.js';
 import { TreeOrder } from './tree-order.js';
 
@@ -79,11 +78,10 @@ export class Replay {
     if (misplaced !== undefined) return wrong(misplaced);
     const others: Link[] = [];
     for (const { agentId, position, ...grant } of delegators) {
-      const known = this.shared.agentsOf(organizationId).get(agentId);
-      // Position 0: the organization had no such agent any more.
-      const problem = known ? position > 0 && this.order!.whyNotAt(chain, seq, agentId, position) : 'nothing is known of it';
-      if (typeof problem === 'string') return wrong(`${agentId}, which delegated it: ${problem}`);
-      others.push({ agentId, at: position > 0 ? known!.at(position) : GONE, ...grant });
+      const at = this.shared.agentAt(organizationId, agentId, position);
+      const problem = at ? position > 0 && this.order!.whyNotAt(chain, seq, agentId, position) : 'nothing is known of it';
+      if (!at || typeof problem === 'string') return wrong(`${agentId}, which delegated it: ${problem}`);
+      others.push({ agentId, at, ...grant });
     }
     return readTwice((reading) => replayed(this.shared.at(organizationId, basis, reading), others));
   }

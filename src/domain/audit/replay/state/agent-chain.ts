@@ -25,9 +25,13 @@ export interface AgentAt {
 /** An agent that the organization has no more. */
 export const GONE: AgentAt = { agent: GONE_AGENT, isStopped: false, grant: () => undefined, hasRevoked: () => false };
 
-/** Knows agents as they left an organization. */
-export interface Arrivals {
+/** An agent whose chain a retention run has taken. */
+export const SWEPT: AgentAt = { agent: UNKNOWN_AGENT, isStopped: UNKNOWN, grant: () => UNKNOWN, hasRevoked: () => false };
+
+/** Knows agents as they left an organization, and which chains retention runs have cut. */
+export interface Surroundings {
   arrivingAt(chain: string, seq: number): AgentState;
+  sweptAt(organizationId: string, chain: string): number | undefined;
 }
 
 /** An agent by its own chain in one organization, at each position so far. Grows with changes of the agent, not with its actions. */
@@ -41,14 +45,12 @@ export class AgentChain {
   private readonly revoked = new Map<string, number>();
   private readonly openStops = new Set<string>();
   private readonly stopped = new Versioned<boolean>();
-  /** Grants and stops before the first entry that is left are not known, until the agent arrives anew. */
-  private readonly isCut: boolean;
+  /** Where the agent last arrived from another organization. */
   private arrivedAt: number | undefined;
+  private beginsWithArrival = false;
 
-  constructor(first: StoredEntry, private readonly arrivals: Arrivals) {
-    const arrives = first.event === 'agent.transferred';
-    this.isCut = first.seq > 1 && !arrives;
-    this.state = arrives ? arrivals.arrivingAt(first.chain, first.seq) : this.isCut ? UNKNOWN_AGENT : NEW_AGENT;
+  constructor(private readonly first: StoredEntry, private readonly surroundings: Surroundings) {
+    this.state = first.seq > 1 ? UNKNOWN_AGENT : NEW_AGENT;
   }
 
   take(opened: OpenEntry): undefined {
@@ -80,7 +82,7 @@ export class AgentChain {
 
   /** As of a position, without tokens. */
   at(position: number): AgentAt {
-    return this.viewOf(this.states.at(position) ?? (this.isCut ? UNKNOWN_AGENT : GONE_AGENT), position);
+    return this.viewOf(this.states.at(position) ?? (this.isUnknownAt(position) ? UNKNOWN_AGENT : GONE_AGENT), position);
   }
 
   mayHaveBeenStoppedSince(seq: number): boolean {
@@ -100,8 +102,11 @@ export class AgentChain {
     };
   }
 
+  /** Grants and stops before the first entry that is left are not known, until the agent arrives anew. */
   private isUnknownAt(position: number): boolean {
-    return this.isCut && (this.arrivedAt === undefined || position < this.arrivedAt);
+    const { first: { organizationId, chain, seq }, arrivedAt } = this;
+    if (seq === 1 || (arrivedAt !== undefined && position >= arrivedAt)) return false;
+    return !this.beginsWithArrival || this.surroundings.sweptAt(organizationId, chain) !== undefined;
   }
 
   private grantsOf(capability: string): Versioned<GrantState | null> {
@@ -112,9 +117,10 @@ export class AgentChain {
 
   /** Back in an organization where the agent was before: its state comes from elsewhere, without grants, and without a stop. */
   private arrive(chain: string, seq: number): void {
-    this.state = this.arrivals.arrivingAt(chain, seq);
+    this.state = this.surroundings.arrivingAt(chain, seq);
     this.states.set(seq, this.state);
     this.arrivedAt = seq;
+    if (seq === this.first.seq) this.beginsWithArrival = true;
     for (const grants of this.grants.values()) grants.set(seq, null);
     this.openStops.clear();
     this.stopped.set(seq, false);

@@ -7,21 +7,21 @@ import { openCheckedEntry } from '../../completeness/metadata-check.js';
 import { isolateFailure } from '../isolate-failure.js';
 import type { RecordedBasis } from '../recorded-basis.js';
 import type { Reading } from '../replay-result.js';
-import { AgentChain } from './agent-chain.js';
+import { type AgentAt, AgentChain, GONE, SWEPT } from './agent-chain.js';
 import { type AgentState, transferred, UNKNOWN_AGENT } from './agent-state.js';
 import { FactsAt } from './facts-at.js';
 import { OrganizationFacts } from './organization-facts.js';
 
-const SWEPT = 'admin.audit_retention_sweep';
+const SWEEP = 'admin.audit_retention_sweep';
 
 /** Entries that concern many agents, which are read before the agents' own chains. */
 export const SHARED_EVENTS: readonly string[] = [
   'capability.granted', 'capability.config_updated', 'capability.revoked', 'capability.defined', 'capability.definition_updated',
   'capability.definition_removed', 'admin.stop_started', 'admin.stop_ended', 'admin.user_created', 'admin.user_updated',
-  'admin.user_deleted', 'admin.team_changed', 'admin.organization_created', SWEPT,
+  'admin.user_deleted', 'admin.team_changed', 'admin.organization_created', SWEEP,
 ];
 /** Those of them that concern deciders in other organizations of the tenant, too. */
-export const PEOPLE_EVENTS: readonly string[] = ['admin.user_created', 'admin.user_updated', 'admin.user_deleted', SWEPT];
+export const PEOPLE_EVENTS: readonly string[] = ['admin.user_created', 'admin.user_updated', 'admin.user_deleted', SWEEP];
 
 /** Whether the key that signs now has signed the entry of a retention run: anybody who may append could append one. */
 export type IsAuthorizedRun = (entry: OpenEntry) => boolean;
@@ -72,6 +72,14 @@ export class SharedFacts implements RecordedRetentionRuns {
     return this.agents.get(organizationId) ?? NO_AGENTS;
   }
 
+  /** One of them at a position; undefined of an agent that the organization never had. */
+  agentAt(organizationId: string, agentId: string, position: number): AgentAt | undefined {
+    const known = this.agentsOf(organizationId).get(agentId);
+    if (!known) return this.sweptAt(organizationId, agentId) === undefined ? undefined : SWEPT;
+    // Position 0: the organization had the agent no more.
+    return position > 0 ? known.at(position) : GONE;
+  }
+
   sweptAt(organizationId: string, chain: string): number | undefined {
     return this.sweeps.get(organizationId)?.get(chain);
   }
@@ -89,7 +97,7 @@ export class SharedFacts implements RecordedRetentionRuns {
     facts.reach(seq);
     const opened = SHARED_EVENTS.includes(event) ? openCheckedEntry(stored, true) : undefined;
     if (!opened) return;
-    if (event !== SWEPT) facts.take(opened);
+    if (event !== SWEEP) facts.take(opened);
     else if (this.isOrdered(opened)) this.swept(opened);
   }
 
