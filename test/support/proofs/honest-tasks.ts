@@ -6,14 +6,6 @@ import { oneOf } from './races.js';
 export type Operation = (scenario: HonestScenario) => Promise<Pick<Reply, 'status' | 'body'> | undefined>;
 export type WeighedOperation = readonly [name: string, weight: number, Operation];
 
-/** A task that nobody has seen ended. */
-export interface HonestTask {
-  readonly id: string;
-  readonly to: HonestAgent;
-  readonly capability: string;
-  readonly input: object;
-}
-
 const PARTS = 0.4;
 const UNNAMED = 0.3;
 

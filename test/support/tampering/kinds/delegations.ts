@@ -1,3 +1,4 @@
+import { EVENTS } from '../../../../src/domain/audit/catalogue/audit-events.js';
 import { readEntry } from '../../../../src/domain/audit/entry/read-entry.js';
 import type { StoredEntry } from '../../../../src/domain/audit/entry/stored-entry.js';
 import { newId } from '../../../../src/domain/ids.js';
@@ -53,7 +54,8 @@ function call(
     tamper: async (place) => {
       const like = place.entry((entry) => isDelegated(entry, ...events) && !entry.payload.includes('"decisionId"'));
       if (!like) return undefined;
-      const { hitlId: _, taskId: __, expiresAt: ___, basis: ____, ...same } = readEntry(like).metadata;
+      const members = Object.entries(readEntry(like).metadata).filter(([name]) => name in EVENTS['execution.started'].members);
+      const { hitlId: _, taskId: __, basis: ___, ...same } = Object.fromEntries(members);
       const metadata = { ...same, executionId: newId('exec'), delegators: await behind(delegatorsOf(like), place) };
       await said(place, like.chain, { type: 'execution.started', capability: like.capability, metadata }, new Date());
       return { at: [like.chain] };
