@@ -154,7 +154,7 @@ export const ADMIN_EVENTS = {
     keyNote: optional(plain<string>()),
   }),
   'admin.recovered': event('organization', 'A restored database was put into service; what was open in it was closed.', {
-    executions: optional(plain<number>()), requests: optional(plain<number>()),
+    executions: optional(plain<number>()), requests: optional(plain<number>()), tasks: optional(plain<number>()),
     agents: optional(plain<number>()), sessions: optional(plain<number>()),
     effects: optional(plain<number>()), lossAccepted: flag(),
     /** The newest checkpoint that an anchor had of what is lost, and the signed note by which that no longer counts. */
