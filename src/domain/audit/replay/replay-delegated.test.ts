@@ -118,12 +118,14 @@ describe('an agent of the chain of which a sweep has taken', () => {
     expect(await recorded.cut(2, FIRST).begin(920, behind).replayed()).toEqual(only('swept'));
   });
 
-  it.each([['left', ['out']], ['left and came back', ['out', 'in']]] as const)('all before it %s', async (_, ways) => {
+  it.each([
+    ['left', ['out'], 2], ['left and came back', ['out', 'in'], 2], ['came back', ['out', 'in'], 3],
+  ] as const)('all before it %s', async (_, ways, count) => {
     const recorded = log();
     const behind = recorded.behind(FIRST);
     recorded.begin(4, behind);
     for (const way of ways) recorded.giver(FIRST, 5, away(way));
-    expect(await recorded.cut(2, FIRST).replayed()).toEqual(only('swept'));
+    expect(await recorded.cut(count, FIRST).replayed()).toEqual(only('swept'));
   });
 
   it('its registration: what is left of its grants counts', async () => {
