@@ -1,5 +1,6 @@
 import { EVENTS } from '../../../../src/domain/audit/catalogue/audit-events.js';
 import { readEntry } from '../../../../src/domain/audit/entry/read-entry.js';
+import { AGENT_EVENTS } from '../../../../src/domain/audit/replay/state/agent-chain.js';
 import type { StoredEntry } from '../../../../src/domain/audit/entry/stored-entry.js';
 import { newId } from '../../../../src/domain/ids.js';
 import { isJsonObject, type JsonObject } from '../../../../src/domain/json.js';
@@ -48,11 +49,13 @@ const isDelegated = (entry: StoredEntry, ...events: readonly string[]) => events
 /** A call for a task that never was: as one that is there, with other agents behind it. */
 function call(
   name: string, events: readonly string[], behind: (delegators: JsonObject[], place: TamperTarget) => Promise<JsonObject[]>,
+  isLike: (entry: StoredEntry, place: TamperTarget) => boolean = () => true,
 ): Tampering {
   return {
     name: `a task's call: ${name}`, kinds: ['gate_wrong'], judged: true, unseen: UNSEEN, in: 'unswept',
     tamper: async (place) => {
-      const like = place.entry((entry) => isDelegated(entry, ...events) && !entry.payload.includes('"decisionId"'));
+      const like = place.entry((entry) =>
+        isDelegated(entry, ...events) && !entry.payload.includes('"decisionId"') && isLike(entry, place));
       if (!like) return undefined;
       const members = Object.entries(readEntry(like).metadata).filter(([name]) => name in EVENTS['execution.started'].members);
       const { hitlId: _, taskId: __, basis: ___, ...same } = Object.fromEntries(members);
@@ -71,7 +74,9 @@ async function readNow(delegators: readonly JsonObject[], { run, organizationId 
 
 export const DELEGATIONS: readonly Tampering[] = [
   ...TASK_ROWS,
-  call('as before another agent of the chain was changed', ['execution.started'], (delegators) => Promise.resolve(delegators)),
+  call('as before another agent of the chain was changed', ['execution.started'], (delegators) => Promise.resolve(delegators),
+    (entry, { entries }) => delegatorsOf(entry).some(({ agentId, position }) =>
+      entries.some(({ chain, seq, event }) => chain === agentId && seq > Number(position) && AGENT_EVENTS.includes(event)))),
   call('another agent of the chain asks a person first', ['hitl.created'], readNow),
   call('by another grant than the one that held', ['execution.started'], async (delegators, place) =>
     (await readNow(delegators, place)).map((one) => ({ ...one, grantId: newId('grt') }))),
