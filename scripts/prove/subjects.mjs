@@ -13,6 +13,7 @@ const REPLAY = ['domain/audit/replay/', 'domain/audit/completeness/'];
 const RETENTION = ['domain/audit/retention/', 'modules/audit/retention/'];
 const ERASURE = ['domain/audit/erasure/', 'modules/audit/erasures/', 'modules/privacy/'];
 const PROVIDER = ['modules/sign-in/provider/', 'modules/sign-in/bearer/'];
+const WHO = ['domain/access/', 'platform/auth/', 'platform/http/', 'modules/sign-in/provider/accounts/'];
 
 /** By name: `[seconds, …what it is about]`. */
 export const SUBJECTS = {
@@ -75,7 +76,10 @@ export const SUBJECTS = {
   'long/code/style': [6, 'eslint.config.mjs', '.oxlintrc.json', 'scripts/lint/'],
   'long/decisions/edit-guards': [15, ...REQUESTS],
   'long/harness/test-server': [15, 'test/support/servers/'],
-  'long/http/permission-matrix': [45, 'domain/access/', 'platform/auth/', 'platform/http/', 'modules/sign-in/provider/accounts/'],
+  'long/http/permission-matrix-others': [20, ...WHO],
+  'long/http/permission-matrix-posts': [20, ...WHO],
+  'long/http/permission-matrix-posts-to-things': [20, ...WHO],
+  'long/http/permission-matrix-reads': [20, ...WHO],
   'long/http/queue-rules': [25, 'domain/hitl/', 'modules/hitl/queue/'],
   'long/http/tier-matrix': [25, 'platform/commerce/', 'modules/commercial/'],
   'long/notifications/scanners': [25, 'modules/notifications/decisions/'],

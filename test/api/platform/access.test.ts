@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const code = ({ body }: Reply) => (body as { code?: string } | undefined)?.code;
 
-// What each of them is answered on each route: test/contract/http/permission-matrix.test.ts.
+// What each of them is answered on each route: test/contract/http/permission-matrix-*.test.ts.
 describe('the routes', () => {
   test('every route names a key of the access table', () => {
     expect(routes.length).toBeGreaterThan(40);
