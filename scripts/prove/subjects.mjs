@@ -30,6 +30,7 @@ export const SUBJECTS = {
   'faults/audit/signing-key': [32, 'modules/audit/keys/', 'domain/audit/notes/'],
   'faults/audit/trees': [15, ...SIGNED],
   'faults/decisions/begun-again': [49, 'modules/gate/', 'modules/executions/'],
+  'faults/decisions/delegated-decisions': [20, ...GATE, 'modules/tasks/', 'modules/hitl/requests/'],
   'faults/decisions/late-decision': [8, ...GATE],
   'faults/decisions/request-expiry': [50, 'modules/hitl/expiry/'],
   'faults/decisions/shared-changes': [15, ...SHARED, ...GATE],
