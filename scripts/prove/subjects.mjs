@@ -37,6 +37,7 @@ export const SUBJECTS = {
   'faults/decisions/stale-decision': [12, ...GATE],
   'faults/decisions/stop': [26, ...SHARED, 'modules/gate/'],
   'faults/decisions/usage-order': [5, 'modules/capabilities/'],
+  'faults/node/start-or-withdrawal': [25, 'modules/node/'],
   'faults/node/lost-servers': [70, 'modules/node/', 'modules/gate/execution/', 'modules/gate/runtimes/', 'modules/executions/'],
   'faults/notifications/slow-receivers': [12, 'modules/notifications/senders/', 'platform/outbound/', 'platform/mail/'],
   'faults/retention/erase-escaped': [36, ...ERASURE],
