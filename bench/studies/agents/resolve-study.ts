@@ -26,7 +26,8 @@ export const resolveStudy: Study = {
     const body = JSON.stringify({ capability: WANTED, organizationId });
     const { url, rootKey } = stage.governed;
     const resolving = () => resolvePhase(context, body);
-    const rounds = await inTurn({ resolve: resolving, bare: callsOf(context, 'web.search', tokens, 'bare') }, count, () => progress.step());
+    const sides = { resolve: resolving, bare: callsOf(context, 'web.search', tokens, 'bare') };
+    const rounds = await inTurn(sides, count, () => progress.step());
     const { result } = startOpenLoop(workFolder, {
       url: url + PATH, tokens: [rootKey], body, perSecond: PER_SECOND, seconds: options.seconds * 4,
     });
@@ -55,7 +56,7 @@ async function resolvePhase({ stage, load, options }: StudyContext, body: string
   };
 }
 
-/** Past the API: copies of an agent that it has registered, a tenth of them with a grant of what is wanted, the others of something else. */
+/** Past the API: copies of an agent that it has registered, a tenth of them with a grant of what is wanted, the others with another. */
 async function agentsOfAnOrganization({ stage }: StudyContext): Promise<string> {
   const { organization: { id } } = await post<{ organization: { id: string } }>(stage, '/api/v1/organizations', { name: 'many agents' });
   const { agent } = await post<{ agent: { id: string } }>(stage, '/api/v1/agents', {
@@ -70,7 +71,8 @@ async function agentsOfAnOrganization({ stage }: StudyContext): Promise<string> 
   await copy('agents', `jsonb_build_object('id', i.agent_id, 'name', 'agent ' || i.n,
     'node_last_seen', clock_timestamp() - make_interval(secs => i.n))`, 'm.id = $1');
   await copy('audit_heads', `jsonb_build_object('chain', i.agent_id, 'seq', 0, 'hash', null, 'open_tasks', i.n % 5)`, 'm.chain = $1');
-  await copy('capability_grants', `jsonb_build_object('agent_id', i.agent_id, 'id', i.grant_id, 'capability', i.capability)`, 'm.agent_id = $1');
+  const grant = `jsonb_build_object('agent_id', i.agent_id, 'id', i.grant_id, 'capability', i.capability)`;
+  await copy('capability_grants', grant, 'm.agent_id = $1');
   await stage.database.query('analyze agents, audit_heads, capability_grants');
   return id;
 }

@@ -100,23 +100,6 @@ describe('a question', () => {
     expect(await inbox(owner, id)).toEqual([]);
   });
 
-  test('of a task reaches the owner of the agent that gave it, and once it is decided its end does', async () => {
-    const giver = await anAgent(server).having({ ownerId: owner.id }).granted('email.send').create();
-    const doer = await anAgent(server).granted('email.send', { hitlMode: 'propose' }).create();
-    const input = { to: 'ada@example.test' };
-    const task = { capability: 'email.send', input };
-    (await giver.client.post('/api/v1/routing/delegate', { task, toAgentId: doer.id })).expect(201);
-    const id = await asked('email.send', doer);
-    await eventually(async () => {
-      expect(await inbox(owner, id)).toMatchObject([{ event: 'hitl.request.created', agentId: doer.id }]);
-      expect(mailsTo(owner, id)).toHaveLength(1);
-    });
-    // Level 0 has somebody, so administrators do not stand in for it.
-    expect([await inbox(admin, id), await inbox(member, id)]).toEqual([[], []]);
-    (await root.post(`/api/v1/hitl/${id}/reject`)).expect(200);
-    await eventually(async () => expect(await inbox(owner, id)).toHaveLength(2));
-  });
-
   test('that is handed on reaches the next level, and not who handed it on', async () => {
     const id = await asked();
     (await member.client.post(`/api/v1/hitl/${id}/escalate`, { reason: 'above me' })).expect(200);

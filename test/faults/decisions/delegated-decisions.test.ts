@@ -8,8 +8,8 @@ import type { DatabaseProxy } from '../../support/servers/database-proxy.js';
 import type { TestServer } from '../../support/servers/server.js';
 import { begunOn, isWaitingOn, tableHeld, twoServers, type TwoServers } from '../../support/servers/two-servers.js';
 
-// A task's call is decided by what every agent of its chain may do. One server is at such a call, or at its approval, when another one takes
-// away what an agent may do that is not the one that acts.
+// A task's call is decided by what every agent of its chain may do. One server is at such a call, or at its approval, when another one
+// takes away what an agent may do that is not the one that acts.
 
 let servers: TwoServers;
 let busy: TestServer;

@@ -238,8 +238,8 @@ export function judgePermissionMatrix(which: 'some' | 'all', shard: Shard, { fol
 
     test('all pairs were asked', () => {
       expect(counted.pairs).toBe(routes.length * principals.length);
-      process.stderr.write(`permission matrix, ${shard}: ${routes.length} routes × ${principals.length} principals = ${counted.pairs} pairs, `
-        + `${counted.calls} calls, 0 undeclared\n`);
+      process.stderr.write(`permission matrix, ${shard}: ${routes.length} routes × ${principals.length} principals = `
+        + `${counted.pairs} pairs, ${counted.calls} calls, 0 undeclared\n`);
     });
   });
 }
