@@ -70,7 +70,7 @@ describe('the routes', () => {
   });
 
   // The interface's rules in their own words, so that a slip in the table is not a slip here too.
-  test('an agent may read the catalogue and its own things, act, delegate, do the work of its node, cancel, report, refresh and exchange: no more', () => {
+  test('an agent may read the catalogue and its own, act, delegate, work, cancel, report, refresh and exchange: no more', () => {
     const allowed = routes.filter(({ access }) => reachOf(access as AccessKey, 'agent') !== 'denied' && access !== 'public');
     expect(allowed.map(({ method, template }) => `${method} ${template}`).sort()).toEqual([
       'GET /api/v1/agents',
