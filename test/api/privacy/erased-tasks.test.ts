@@ -29,6 +29,8 @@ afterAll(async () => {
 const give = async (about: string, by: Client = giver.client) => (await by.post('/api/v1/routing/delegate', {
   toAgentId: doer.id, task: { capability: 'web.search', input: { about, n: 1 }, description: `Find ${about}` },
 })).expect(201).text('task.id');
+const execute = (input: object, task_id: string) =>
+  doer.client.post('/api/v1/execute', { capability: 'web.search', input, context: { task_id } });
 const TABLES = ['tasks', 'routing_decisions', 'node_work', 'secrets'];
 
 describe('a text is erased', () => {
@@ -37,7 +39,7 @@ describe('a text is erased', () => {
 
   beforeAll(async () => {
     done = await give(about);
-    (await doer.client.post('/api/v1/execute', { capability: 'web.search', input: { about, n: 1 }, context: { task_id: done } })).expect(200);
+    (await execute({ about, n: 1 }, done)).expect(200);
     [open, other] = [await give(about), await give('nobody in particular')];
     (await giver.client.post('/api/v1/routing/resolve', { capabilities: ['web.search'], description: `Find ${about}` })).expect(200);
     expect(await columnsWith(server, about, TABLES)).toEqual(['routing_decisions.description', 'tasks.description', 'tasks.input']);
@@ -46,7 +48,8 @@ describe('a text is erased', () => {
 
   test('from tasks and from the routing log', async () => {
     expect(await columnsWith(server, about, TABLES)).toEqual([]);
-    expect((await root.get(`/api/v1/tasks/${done}`)).expect(200).at('task')).toMatchObject({ status: 'done', input: { about: '[erased]', n: 1 } });
+    expect((await root.get(`/api/v1/tasks/${done}`)).expect(200).at('task'))
+      .toMatchObject({ status: 'done', input: { about: '[erased]', n: 1 } });
   });
 
   test('and what nobody had begun with it is cancelled, in the log too, and off the count of open tasks', async () => {

@@ -72,8 +72,8 @@ test('what tasks and routing decisions say of long ago is blanked, and no open t
     toAgentId: doer.id, task: { capability: 'web.search', input: { q }, description: q },
   })).expect(201).text('task.id');
   const [done, cancelled, open, young] = [await give('done'), await give('cancelled'), await give('open'), await give('young')];
-  const executed = (await doer.client.post('/api/v1/execute', { capability: 'web.search', input: { q: 'done' }, context: { task_id: done } }))
-    .expect(200).text('executionId');
+  const call = { capability: 'web.search', input: { q: 'done' }, context: { task_id: done } };
+  const executed = (await doer.client.post('/api/v1/execute', call)).expect(200).text('executionId');
   for (const id of [cancelled, young]) (await giver.client.post(`/api/v1/tasks/${id}/cancel`)).expect(200);
   for (const description of ['old', 'young']) {
     (await giver.client.post('/api/v1/routing/resolve', { capabilities: ['web.search'], description })).expect(200);
@@ -91,7 +91,8 @@ test('what tasks and routing decisions say of long ago is blanked, and no open t
       { id: old('task', 0), input: '{}', description: null }, { id: old('task', 1), input: '{}', description: null },
       { id: old('task', 2), input: '{"q":"open"}', description: 'open' }, { id: young, input: '{"q":"young"}', description: 'young' },
     ]);
-    expect(await server.sql('select description from routing_decisions where description is not null or id = $1 order by id', [old('rte', 1)]))
+    const shown = 'select description from routing_decisions where description is not null or id = $1 order by id';
+    expect(await server.sql(shown, [old('rte', 1)]))
       .toEqual([{ description: null }, { description: 'young' }]);
   }, { every: 250 });
   (await asRoot(server).get(`/api/v1/tasks/${old('task', 0)}`)).expect(200);

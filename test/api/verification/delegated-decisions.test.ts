@@ -39,7 +39,8 @@ test('every decision over a chain is replayed, for the whole log and for one age
   }
 });
 
-const looked = async (...changes: readonly string[]) => (await owner.breaksAfter(...changes)).map(({ kind, detail }) => `${kind}: ${detail}`);
+const looked = async (...changes: readonly string[]) =>
+  (await owner.breaksAfter(...changes)).map(({ kind, detail }) => `${kind}: ${detail}`);
 /** Grants of agents that gave a task whose call was decided by them. */
 const OF_GIVERS = `agent_id in (select t.from_agent_id from tasks t where t.status = 'taken')`;
 
@@ -70,7 +71,7 @@ test.each([
 
 test('no value of a secret stands in what is found', async () => {
   const found = await looked(`update secrets set sealed = '\\x00'::bytea || sealed`);
-  const [{ sealed }] = (await server.sql<{ sealed: string }>(`select encode(sealed, 'hex') as sealed from secrets`)) as [{ sealed: string }];
-  expect(found.join()).not.toContain(sealed);
+  const [row] = await server.sql<{ sealed: string }>(`select encode(sealed, 'hex') as sealed from secrets`);
+  expect(found.join()).not.toContain(row!.sealed);
   expect(found.join()).not.toContain('another value');
 });

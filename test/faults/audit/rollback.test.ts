@@ -23,10 +23,8 @@ const SERVED = /^\/health|^\/api\/v1\/audit\/(keys|checkpoints)$/;
 let server: TestServer;
 let replica: TestServer;
 let before: BuiltAgent;
-let given: string;
 let saved: SavedState;
-let setupToken: string;
-let waiting: string;
+let [setupToken, waiting, given] = ['', '', ''];
 let session: BuiltSession;
 let routes: readonly Route[];
 
@@ -100,8 +98,8 @@ beforeAll(async () => {
   setupToken = (await asRoot(server).post(`/api/v1/agents/${before.id}/setup-token`)).expect(201).text('setupToken');
   waiting = (await before.client.post('/api/v1/execute', { capability: 'email.send', input: { to: 'a@b.example' } }))
     .expect(202).text('hitlRequestId');
-  given = (await asRoot(server).post('/api/v1/routing/delegate', { toAgentId: before.id, task: { capability: 'web.search', input: {} } }))
-    .expect(201).text('task.id');
+  const task = { toAgentId: before.id, task: { capability: 'web.search', input: {} } };
+  given = (await asRoot(server).post('/api/v1/routing/delegate', task)).expect(201).text('task.id');
   const person = await aPerson(server, 'owner');
   session = await asSession(server, person);
   await server.sql(

@@ -9,8 +9,9 @@ export const delegate = (client: Client, toAgentId: string, capability: string, 
 
 type Granted = Readonly<Record<string, GrantTerms>>;
 
-/** Tasks that agents and people give: done, asked about, refused because of another agent of the chain, cancelled, and over with an agent. */
-export async function delegatedInFull(server: TestServer, { organizationId, owner, admin, lead, member, teamId }: DecidedLog): Promise<void> {
+/** Tasks that agents and people give: done, asked about, refused because of another agent, cancelled, and over with an agent. */
+export async function delegatedInFull(server: TestServer, story: DecidedLog): Promise<void> {
+  const { organizationId, owner, admin, lead, member, teamId } = story;
   const root = asRoot(server);
   const agentWith = (granted: Granted): Promise<BuiltAgent> => {
     let building = anAgent(server).inOrganization(organizationId).having({ teamId, ownerId: member.id });
@@ -34,8 +35,8 @@ export async function delegatedInFull(server: TestServer, { organizationId, owne
   const decide = ({ client }: Known, reply: Reply, word: string) =>
     client.post(`/api/v1/hitl/${reply.expect(202).text('hitlRequestId')}/${word}`, {}, word === 'approve' ? { query: { wait: 5 } } : {});
 
-  (await does(doer, 'web.search', { q: 'rates' }, await given(giver.client, doer, 'web.search', { q: 'rates' }, { description: 'for ann' })))
-    .expect(200);
+  const rates = await given(giver.client, doer, 'web.search', { q: 'rates' }, { description: 'for ann' });
+  (await does(doer, 'web.search', { q: 'rates' }, rates)).expect(200);
   await given(giver.client, doer, 'web.search', { q: 'news' });
   (await does(doer, 'web.search', { q: 'news' })).expect(200);
   const parent = await given(giver.client, doer, 'calendar.write', { day: 1 });
@@ -88,8 +89,8 @@ async function refused(server: TestServer, { organizationId, giver, doer, third,
   (await root.patch(`/api/v1/agents/${giver.id}/risk-level`, { riskLevel: 'high' })).expect(200);
   (await does(doer, 'web.search', { n: 7 }, risky)).expect(200);
   const revoked = await given(giver.client, doer, 'calendar.write', { n });
-  const grants = (await root.get(`/api/v1/agents/${giver.id}/capabilities`)).expect(200).list('grants') as { id: string; capability: string }[];
-  const { id } = grants.find(({ capability }) => capability === 'calendar.write')!;
+  const listed = (await root.get(`/api/v1/agents/${giver.id}/capabilities`)).expect(200).list('grants');
+  const { id } = (listed as { id: string; capability: string }[]).find(({ capability }) => capability === 'calendar.write')!;
   (await root.delete(`/api/v1/capabilities/grant/${id}`)).expect(204);
   (await does(doer, 'calendar.write', { n }, revoked)).expect(403);
   (await root.post(`/api/v1/agents/${giver.id}/deactivate`)).expect(200);
@@ -104,7 +105,8 @@ async function refused(server: TestServer, { organizationId, giver, doer, third,
   (await root.post(`/api/v1/agents/${moved.id}/transfer`, { organizationId: abroad })).expect(200);
   (await root.post(`/api/v1/agents/${leaving.id}/transfer`, { organizationId: abroad })).expect(200);
   // Before the sweep has ended it.
-  const [task] = await server.sql<{ status: string }>('select status from tasks where organization_id = $1 and id = $2', [organizationId, left]);
+  const statusOf = 'select status from tasks where organization_id = $1 and id = $2';
+  const [task] = await server.sql<{ status: string }>(statusOf, [organizationId, left]);
   const reply = await does(third, 'web.search', { n: 8 }, left);
   if (task!.status === 'assigned' && reply.status !== 403) throw new Error(`a task of an agent that has left was answered ${reply.status}`);
 }

@@ -26,7 +26,8 @@ const oneOf = (...words: readonly string[]): Form => (value) => (words as readon
 /** Plain members that completeness and replay read, by name: they mean the same in all events. */
 const PLAIN: Readonly<Record<string, Form>> = {
   executionId: text, hitlId: text, grantId: text, stopId: text, erasureId: text, userId: text, askedBy: text, teamId: text, ownerId: text,
-  tenantId: text, keyId: text, taskId: text, parentId: text, fromAgentId: text, initiatorId: text, secretName: text, sealedDigest: text, taskOwnerId: text, taskInitiatorId: text,
+  tenantId: text, keyId: text, taskId: text, parentId: text, fromAgentId: text, initiatorId: text, secretName: text, sealedDigest: text,
+  taskOwnerId: text, taskInitiatorId: text,
   ancestors: texts, chain: texts, delegators: (value) => delegatorsIn({ delegators: value }) !== undefined,
   decisionId: text, digest: text, definition: text, capability: text, escalatedTo: text, reason: text, outcome: text, status: text,
   change: text, action: text, direction: oneOf('in', 'out'), version: count, grantVersion: count, level: count, durationMs: number,

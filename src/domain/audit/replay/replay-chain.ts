@@ -139,10 +139,12 @@ export class ReplayChain {
     const [grant, ...others] = basis ? this.grantsNamed(call, terms, basis) : [];
     const { context } = metadata;
     const people = [onBehalfOf(isJsonObject(context) ? context : undefined), text(metadata, 'taskInitiatorId')];
+    const named = people.filter((name): name is string => name !== undefined && name.length <= LONGEST_NAME);
     this.requests.set(id, {
       id, executionId, capability, mode, level: levelIn(metadata) ?? 0, definition, digest: text(metadata, 'digest'),
-      inputHash: hashOfInput(call), expiresAt, grant, others, isTask: metadata['taskId'] !== undefined, windowMs: windowOf(grant, basis, expiresAt), opened: basis, openedSeq: stored.seq,
-      initiators: [stored.actorId, ...people.filter((name) => name !== undefined && name.length <= LONGEST_NAME) as string[]], lastEdit: undefined, voters: [],
+      inputHash: hashOfInput(call), expiresAt, grant, others, isTask: metadata['taskId'] !== undefined,
+      windowMs: windowOf(grant, basis, expiresAt), opened: basis, openedSeq: stored.seq,
+      initiators: [stored.actorId, ...named], lastEdit: undefined, voters: [],
       taskOwnerId: text(metadata, 'taskOwnerId'),
       hasRunOut: false, isApprovedByTime: false, approval: undefined,
     });

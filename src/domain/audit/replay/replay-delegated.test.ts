@@ -22,7 +22,8 @@ describe('a call for a task', () => {
   const changes: readonly (readonly [string, AuditEvent | ((id: string) => AuditEvent), string])[] = [
     ['a grant that blocks', (id) => grantedTo(id, { hitlMode: 'block' }), 'the gate blocks it'],
     ['a grant that asks', (id) => grantedTo(id, { hitlMode: 'propose' }), 'the gate asks a person first (propose)'],
-    ['a condition', (id) => grantedTo(id, { conditions: [{ when: 'true', hitlMode: 'escalate' }] }), 'the gate asks a person first (escalate)'],
+    ['a condition', (id) => grantedTo(id, { conditions: [{ when: 'true', hitlMode: 'escalate' }] }),
+      'the gate asks a person first (escalate)'],
     ['a stop', stop, 'the gate refuses it: A stop holds this agent: in force.'],
     ['no grant any more', (id) => ({
       type: 'capability.revoked', capability: 'web.search', metadata: { grantId: `grt_${id}`, capability: 'web.search' } }) as AuditEvent,
@@ -40,7 +41,8 @@ describe('a call for a task', () => {
     });
 
   it.each(places.flatMap(([place, id]) => ([
-    ['another version', { grantVersion: 2 }, 'the grant stood at version 1, not at 2'], ['another grant', { grantId: 'grt_x' }, 'grant grt_x was not the one that held'],
+    ['another version', { grantVersion: 2 }, 'the grant stood at version 1, not at 2'],
+    ['another grant', { grantId: 'grt_x' }, 'grant grt_x was not the one that held'],
     ['no grant', { grantId: undefined, grantVersion: undefined }, undefined],
   ] as const).map(([name, said, wrong]) => [place, name, id, said, wrong] as const)))(
     'agent %i of the chain, of which the entry names %s', async (_, __, id, said, wrong) => {
@@ -65,10 +67,12 @@ describe('a call for a task', () => {
   it('cannot rest on what was changed only afterwards, nor on an agent that never was', async () => {
     const recorded = log().giver(FIRST, 2, grantedTo(FIRST, { hitlMode: 'block' }));
     const behind = recorded.behind(FIRST);
-    recorded.begin(3, { ...behind, delegators: [{ ...behind.delegators[0]!, position: 4 }] }).giver(FIRST, 4, grantedTo(FIRST, { version: 2 }));
+    recorded.begin(3, { ...behind, delegators: [{ ...behind.delegators[0]!, position: 4 }] });
+    recorded.giver(FIRST, 4, grantedTo(FIRST, { version: 2 }));
     expect((await recorded.replayed()).wrong).toEqual([expect.stringContaining('it rests on what changed only after it was written')]);
     const nobody = log();
-    expect((await nobody.begin(2, nobody.behind(newId('agt'))).replayed()).wrong).toEqual([expect.stringContaining('nothing is known of it')]);
+    expect((await nobody.begin(2, nobody.behind(newId('agt'))).replayed()).wrong)
+      .toEqual([expect.stringContaining('nothing is known of it')]);
   });
 
   it('is blocked for the reason that another agent gives', async () => {
@@ -91,7 +95,8 @@ describe('a call for a task', () => {
 
   it('is approved by as many as the strictest grant asks for, and never by time', async () => {
     const user = (userId: string): AuditEvent => ({ type: 'admin.user_created', metadata: { userId, role: 'admin' } });
-    const people = () => log({ quorum: { approvals: 2 }, hitlMode: 'propose' }).organization(1, user('usr_a')).organization(1, user('usr_b'));
+    const people = () => log({ quorum: { approvals: 2 }, hitlMode: 'propose' })
+      .organization(1, user('usr_a')).organization(1, user('usr_b'));
     const asked = (by: readonly string[]) => {
       const recorded = people();
       const behind = recorded.behind(FIRST);
@@ -113,7 +118,8 @@ describe('an agent of the chain of which a sweep has taken', () => {
   });
 
   it('all but what says nothing of its rights', async () => {
-    const recorded = log().giver(FIRST, 5, { type: 'task.ended', metadata: { taskId: 't', status: 'cancelled', reason: 'asked' } } as AuditEvent);
+    const ended = { type: 'task.ended', metadata: { taskId: 't', status: 'cancelled', reason: 'asked' } } as AuditEvent;
+    const recorded = log().giver(FIRST, 5, ended);
     const behind = recorded.behind(FIRST);
     expect(await recorded.cut(2, FIRST).begin(920, behind).replayed()).toEqual(only('swept'));
   });
@@ -137,7 +143,8 @@ describe('an agent of the chain of which a sweep has taken', () => {
     const recorded = log();
     const { taskId, delegators } = recorded.behind(FIRST);
     const late = newId('agt');
-    recorded.begin(4, { taskId, delegators: [{ ...delegators[0]!, agentId: late }] }).giver(late, 4, away('out')).giver(late, 5, away('in'));
+    recorded.begin(4, { taskId, delegators: [{ ...delegators[0]!, agentId: late }] });
+    recorded.giver(late, 4, away('out')).giver(late, 5, away('in'));
     recorded.log.entries = recorded.log.entries.filter(({ chain, seq }) => chain !== late || seq > 1);
     expect((await recorded.replayed()).wrong).toHaveLength(1);
   });

@@ -83,7 +83,8 @@ export const DELEGATIONS: readonly Tampering[] = [
   call('by a version of a grant that is to come', ['execution.started'], async (delegators, place) =>
     (await readNow(delegators, place)).map((one) => ({ ...one, grantVersion: 9 }))),
   call('an agent that nobody knows', ['execution.started'], () => Promise.resolve([{ agentId: newId('agt'), position: 3 }])),
-  call('an agent that had left', ['execution.started'], (delegators) => Promise.resolve(delegators.map((one) => ({ ...one, position: 0 })))),
+  call('an agent that had left', ['execution.started'], (delegators) =>
+    Promise.resolve(delegators.map((one) => ({ ...one, position: 0 })))),
   call('positions that no chain has', ['execution.started'], (delegators) =>
     Promise.resolve(delegators.map((one) => ({ ...one, position: -1 })))),
   {
