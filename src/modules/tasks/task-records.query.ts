@@ -44,6 +44,11 @@ const GAPS = `
     from tasks t ${measured(LONG)} where ${WITHIN}) t
   where "isBlank" or "isErased"`;
 
+/** An id has 40 characters; what is longer, and no server has written, is nobody's. */
+const DELEGATORS = `
+  select distinct giver as id from tasks t cross join unnest(t.chain[1:cardinality(t.chain) - 1]) as giver
+  where octet_length(giver) <= 64 and ($1::text[] is null or t.organization_id = any ($1))`;
+
 const LONG_OF = longColumnsOf('tasks', 't', LONG);
 
 type GapRow = Texts & Pick<RecordGap, 'organizationId' | 'id' | 'isBlank'>;
@@ -52,6 +57,8 @@ type GapRow = Texts & Pick<RecordGap, 'organizationId' | 'id' | 'isBlank'>;
 export const taskRecords: RecordKeeper = {
   kind: 'task',
   definedIn: import.meta.url,
+  delegators: async (run, organizations) =>
+    ((await run(DELEGATORS, [organizations === 'all' ? null : organizations])) as { id: string }[]).map(({ id }) => id),
   rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf, LONG_OF),
   gaps: async function* (run, selection) {
     for await (const batch of streamedRows<GapRow>(run, GAPS, selection, LONG_OF)) {

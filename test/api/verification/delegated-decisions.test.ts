@@ -54,6 +54,7 @@ test.each([
   ['a task stands by itself', `insert into tasks select (json_populate_record(t, '{"id":"task_ghost"}')).* from tasks t limit 1`,
     'task task_ghost'],
   ['another agent gave a task', `update tasks set chain = array_prepend('agt_ghost', chain) where cardinality(chain) > 1`, 'task task_'],
+  ['nobody has a task', `update tasks set chain = '{}'`, 'task task_'],
   ['a task is open again', `update tasks set status = 'assigned', execution_id = null where status = 'taken'`, 'task task_'],
   ["a giver's grant has another mode", `update capability_grants set hitl_mode = 'block' where ${OF_GIVERS}`, 'grant grt_'],
   ["a giver's grant has another version", `update capability_grants set version = version + 1 where ${OF_GIVERS}`, 'grant grt_'],

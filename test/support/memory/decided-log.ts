@@ -3,7 +3,6 @@ import { as, asAgent, asRoot, type Client, type Reply } from '../http/actors.js'
 import { anAgent, type BuiltAgent, type GrantTerms } from '../builders/agents.js';
 import { eventually } from '../running/eventually.js';
 import { executionBecomes, requestOf } from '../builders/gate.js';
-import { delegatedInFull } from './delegated-log.js';
 import type { Receiver } from '../http/receiver.js';
 import type { TestServer } from '../servers/server.js';
 
@@ -116,7 +115,6 @@ export async function recordedInFull(server: TestServer, story: DecidedLog): Pro
   (await decide(lead, handed, 'approve')).expect(200);
   (await agent.client.post(`/api/v1/hitl/${(await ask('email.send')).requestId}/cancel`)).expect(200);
   await governed(server, story);
-  await delegatedInFull(server, story);
 }
 
 async function severalPeople(server: TestServer, { ask, admin, lead, owner, member }: DecidedLog): Promise<void> {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json.js';
+import { isJsonObject, type JsonObject } from '../../json.js';
 import { number, type OpenEntry, text } from '../entry/open-entry.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
 import { erasureAfter, grantAfter, type LastingAfter, type LastingRecord, secretAfter, taskAfter } from './lasting-records.js';
@@ -279,7 +279,8 @@ function askedBy({ stored, metadata }: OpenEntry): Members {
 /** The task that the call does, and the other agents of its chain. */
 function taskIn({ taskId, delegators = [] }: JsonObject): Members {
   if (typeof taskId !== 'string') return {};
-  return { taskId, delegators: (Array.isArray(delegators) ? delegators : []).map((one) => Object(one)['agentId'] as string).join(' ') };
+  const agents = (Array.isArray(delegators) ? delegators : []).filter(isJsonObject).map(({ agentId }) => agentId);
+  return { taskId, delegators: agents.join(' ') };
 }
 
 function grantNamedIn(metadata: JsonObject): Members {

@@ -22,6 +22,7 @@ const TASK_ROWS: readonly Tampering[] = [
   row("a task's ancestors", 'tasks', `ancestors = case cardinality(ancestors) when 0 then array['task_x'] else '{}' end`),
   row('a task without those who gave it', 'tasks', 'chain = chain[cardinality(chain):]', 'cardinality(chain) > 1'),
   row('a task with one agent more', 'tasks', `chain = array_prepend('agt_x', chain)`),
+  row('a task of no agent at all', 'tasks', `chain = '{}'`),
   row("a task's input", 'tasks', other('input'), whole('input')),
   row("a task's description", 'tasks', other('description'), whole('description')),
   row("a task's status", 'tasks', `status = case status when 'assigned' then 'cancelled' else 'assigned' end`),

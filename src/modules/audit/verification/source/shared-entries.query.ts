@@ -32,17 +32,23 @@ const SHARED = `
   where e.event = any ($5) and e.chain in (
     select t.chain from audit_entries t where t.event = 'agent.transferred' and ($1::text[] is null or t.organization_id = any ($1))
     union all
-    select giver from tasks t cross join unnest(trim_array(t.chain, 1)) as giver
-    where cardinality(t.chain) > 1 and ($1::text[] is null or t.organization_id = any ($1)))
+    select unnest($6::text[]))
   order by chain, seq`;
 
-/** @param related organizations of the same tenants */
+export interface SharedScope {
+  readonly organizations: readonly string[] | 'all';
+  /** Organizations of the same tenants. */
+  readonly related: readonly string[];
+  /** Agents that gave tasks. */
+  readonly delegators: readonly string[];
+}
+
 export function sharedEntries(
-  run: ReadStatement, organizations: readonly string[] | 'all', related: readonly string[],
+  run: ReadStatement, { organizations, related, delegators }: SharedScope,
 ): AsyncIterable<readonly StoredEntry[]> {
   const asked = organizations === 'all' ? null : organizations;
   const beside = asked ? related.filter((id) => !asked.includes(id)) : [];
-  return streamedEntries(run, SHARED, [asked, SHARED_EVENTS, beside, PEOPLE_EVENTS, AGENT_EVENTS]);
+  return streamedEntries(run, SHARED, [asked, SHARED_EVENTS, beside, PEOPLE_EVENTS, AGENT_EVENTS, delegators]);
 }
 
 const SUBJECTS = `
