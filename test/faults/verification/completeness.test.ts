@@ -3,7 +3,6 @@ import { newId } from '../../../src/domain/ids.js';
 import type { Verification } from '../../../src/modules/audit/verification/verification-result.js';
 import { asRoot } from '../../support/http/actors.js';
 import { aDecidedLog, type DecidedLog, recordedInFull } from '../../support/memory/decided-log.js';
-import { delegatedInFull } from '../../support/memory/delegated-log.js';
 import { type Receiver, startReceiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { verifiedLog } from '../../support/log/verified-log.js';
@@ -17,7 +16,6 @@ beforeAll(async () => {
   server = await startServer({ env: { OUTBOUND_ALLOW: receiver.destination } });
   story = await aDecidedLog(server, receiver);
   await recordedInFull(server, story);
-  await delegatedInFull(server, story);
 });
 
 afterAll(async () => {

@@ -279,7 +279,7 @@ function askedBy({ stored, metadata }: OpenEntry): Members {
 /** The task that the call does, and the other agents of its chain. */
 function taskIn({ taskId, delegators = [] }: JsonObject): Members {
   if (typeof taskId !== 'string') return {};
-  const agents = (Array.isArray(delegators) ? delegators : []).filter(isJsonObject).map(({ agentId }) => agentId);
+  const agents = (Array.isArray(delegators) ? delegators : []).filter(isJsonObject).map((one) => text(one, 'agentId') ?? '');
   return { taskId, delegators: agents.join(' ') };
 }
 
