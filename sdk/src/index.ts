@@ -3,6 +3,7 @@ export { Countersign } from './countersign.js';
 export { type CapabilityChange } from './credentials/agent-token.js';
 export { type CredentialOption } from './credentials/credential.js';
 export { CLIENT_CODES, type ClientCode, CountersignError, type ErrorCode, isCountersignError, type ProblemCode } from './errors.js';
+export { type Shown } from './clients/hitl.js';
 export { type EventOptions, type HitlEvent } from './events/hitl-events.js';
 export { type ExecuteOptions, Gate, type Input, type WaitOptions } from './gate/gate.js';
 export { type Action, type GovernedOptions } from './gate/governed.js';

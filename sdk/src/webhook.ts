@@ -18,7 +18,7 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const;
  * that comes again within its time holds again: keep the `webhook-id` of those that were handled.
  *
  * @param body the bytes as they came, or their text; not what was parsed of them
- * @param secret `whsec_…`; several while one is replaced
+ * @param secret as the channel has it, `whsec_…` or a text; several while one is replaced
  * @returns false for whatever does not hold; nothing is thrown but for a secret that is none
  */
 export async function verifyWebhook(
@@ -36,9 +36,12 @@ export async function verifyWebhook(
   return (await Promise.all(held)).includes(true);
 }
 
-async function keyOf(secret: string): Promise<CryptoKey> {
-  const bytes = bytesOf(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret);
-  if (bytes === undefined || bytes.length === 0) throw new TypeError('The secret of a webhook is whsec_ and base64.');
+/** The name of the type differs between platforms. */
+type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
+async function keyOf(secret: string): Promise<Key> {
+  const bytes = secret.startsWith(PREFIX) ? bytesOf(secret.slice(PREFIX.length)) : new TextEncoder().encode(secret);
+  if (bytes === undefined || bytes.length === 0) throw new TypeError('The secret of a webhook is a text, or whsec_ and base64.');
   return crypto.subtle.importKey('raw', bytes, HMAC, false, ['verify']);
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Outcome, type PendingApproval } from '@countersign/sdk';
 import { defineCapability } from '../support/builders/gate.js';
 import { type Receiver, startReceiver } from '../support/http/receiver.js';
-import { rejection, sdkAsAgent, sdkAsRoot } from '../support/sdk/callers.js';
+import { approve, rejection, sdkAsAgent, sdkAsRoot } from '../support/sdk/callers.js';
 import { startServer, type TestServer } from '../support/servers/server.js';
 
 let server: TestServer;
@@ -62,8 +62,7 @@ describe('a person is asked', () => {
     expect(pending).toMatchObject({ status: 'pending_approval', hitlRequestId: expect.stringMatching(/^hitl_/), executionId: expect.stringMatching(/^exec_/) });
     const elsewhere = sdkAsAgentOf(agent.token);
     const waited = elsewhere.waitFor(pending.hitlRequestId, { waitTimeoutMs: 120_000 });
-    const request = await sdkAsRoot(server).hitl.get(pending.hitlRequestId);
-    await sdkAsRoot(server).hitl.approve(request.id, { expectedDigest: request.actionDigest, note: 'fine' });
+    await approve(server, pending.hitlRequestId, { note: 'fine' });
     const outcome = await waited;
     expect(outcome).toMatchObject({ status: 'executed', executionId: pending.executionId, hitlRequestId: pending.hitlRequestId });
     expect(await elsewhere.waitFor(pending.hitlRequestId)).toEqual(outcome);
@@ -71,9 +70,8 @@ describe('a person is asked', () => {
 
   test('approved as edited: the outcome says what ran', async () => {
     const { sdk } = await sdkAsAgent(server, PROPOSE);
-    const root = sdkAsRoot(server);
     const outcome = await sdk.execute('email.send', { amount: 10 }, {
-      ...waiting, onPending: ({ hitlRequestId }) => void root.hitl.approve(hitlRequestId, { editedInput: { amount: 1 } }),
+      ...waiting, onPending: ({ hitlRequestId }) => void approve(server, hitlRequestId, { editedInput: { amount: 1 } }),
     });
     expect(outcome).toMatchObject({ status: 'executed', input: { amount: 1 }, edit: { by: 'root' } });
   });
@@ -86,7 +84,7 @@ describe('a person is asked', () => {
     const { sdk } = await sdkAsAgent(server, PROPOSE);
     const root = sdkAsRoot(server);
     const onPending = ({ hitlRequestId: id }: PendingApproval) => void {
-      'rejected': () => root.hitl.reject(id, { note: 'Not this quarter.' }),
+      'rejected': async () => root.hitl.reject(await root.hitl.get(id), { note: 'Not this quarter.' }),
       'timed out': () => root.hitl.timeout(id),
       'cancelled': () => root.hitl.cancel(id),
     }[how]();

@@ -6,11 +6,14 @@ import type { RequestListReply, RequestReply } from '../wire.js';
 type Without<T, Name extends PropertyKey> = Omit<T, Name>;
 type Request = { readonly request: RequestReply };
 
+/** A request as somebody was shown it: the digest binds the decision to these bytes. */
+export type Shown = Pick<RequestReply, 'id' | 'actionDigest'>;
+
 const CAMEL = { form: 'camel' } as const;
 
 /**
- * Requests to people. Answers are in the camelCase form. Who decides sends the `actionDigest` of what they were shown along, as
- * `expectedDigest`: it approves these bytes and no others.
+ * Requests to people. Answers are in the camelCase form. A decision goes by the request as it was shown, whose digest is sent along: it
+ * approves these bytes and no others.
  */
 export class Hitl {
   constructor(private readonly connection: Connection) {}
@@ -32,16 +35,23 @@ export class Hitl {
     return this.connection.request('POST /api/v1/hitl', { body, ...options });
   }
 
-  /** HITL_DIGEST_MISMATCH where it is not what was shown; SELF_APPROVAL, NOT_ELIGIBLE for whom that is barred. */
-  approve(id: string, body: BodyOf<'POST /api/v1/hitl/{id}/approve'>, options?: CallOptions & { readonly wait?: number }): Promise<Request> {
+  /**
+   * Approves what was shown, or with `editedInput` something else. HITL_DIGEST_MISMATCH where it is not what was shown by now; SELF_APPROVAL,
+   * NOT_ELIGIBLE for whom that is barred. The answer waits 2 s for the execution, or `wait`.
+   */
+  approve(shown: Shown, body?: Without<BodyOf<'POST /api/v1/hitl/{id}/approve'>, 'expectedDigest'>, options?: CallOptions & { wait?: number }):
+  Promise<Request> {
     const { wait, ...call } = options ?? {};
-    return this.connection.request('POST /api/v1/hitl/{id}/approve',
-      { path: { id }, body, query: { wait, ...CAMEL }, ...call }) as Promise<Request>;
+    return this.connection.request('POST /api/v1/hitl/{id}/approve', {
+      path: { id: shown.id }, body: { ...body, expectedDigest: shown.actionDigest }, query: { wait, ...CAMEL }, ...call,
+    }) as Promise<Request>;
   }
 
   /** Nothing runs; the agent is told `note`. */
-  reject(id: string, body?: BodyOf<'POST /api/v1/hitl/{id}/reject'>, options?: CallOptions): Promise<Request> {
-    return this.connection.request('POST /api/v1/hitl/{id}/reject', { path: { id }, body, query: CAMEL, ...options }) as Promise<Request>;
+  reject(shown: Shown, body?: Without<BodyOf<'POST /api/v1/hitl/{id}/reject'>, 'expectedDigest'>, options?: CallOptions): Promise<Request> {
+    return this.connection.request('POST /api/v1/hitl/{id}/reject', {
+      path: { id: shown.id }, body: { ...body, expectedDigest: shown.actionDigest }, query: CAMEL, ...options,
+    }) as Promise<Request>;
   }
 
   /** Hands it on to the next level, or to a person who may decide there; `reason` is required. */

@@ -18,6 +18,12 @@ export async function sdkAsAgent(
   return { agent, sdk: new Countersign({ url: server.url, credential: agent.token, ...more }) };
 }
 
+/** Root approves a request as it stands. */
+export async function approve(server: TestServer, id: string, body: Parameters<Countersign['hitl']['approve']>[1] = {}): Promise<void> {
+  const { hitl } = sdkAsRoot(server);
+  await hitl.approve(await hitl.get(id), body);
+}
+
 /** What a promise rejects with. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
