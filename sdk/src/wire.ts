@@ -3051,10 +3051,14 @@ export type ChatAccountListReply = {
 export type NotificationReply = {
     id: string;
     organizationId: string;
-    event: 'hitl.request.created' | 'hitl.request.escalated' | 'hitl.request.reminder' | 'hitl.request.approved' | 'hitl.request.rejected' | 'hitl.request.timed_out' | 'hitl.request.cancelled' | 'execution.notified' | 'execution.indeterminate';
+    event: 'hitl.request.created' | 'hitl.request.escalated' | 'hitl.request.reminder' | 'hitl.request.approved' | 'hitl.request.rejected' | 'hitl.request.timed_out' | 'hitl.request.cancelled' | 'execution.notified' | 'execution.indeterminate' | 'channel.switched_off';
     priority: 'normal' | 'high';
     hitlRequestId?: string;
     executionId?: string;
+    /**
+     * Of `channel.switched_off`: its receiver answered 410.
+     */
+    channel?: 'email' | 'slack' | 'teams' | 'webhook';
     agentId?: string;
     agentName?: string;
     capability?: string;

@@ -1,25 +1,24 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type CapabilityChange, Countersign } from '@countersign/sdk';
-import { setTimeout as pause } from 'node:timers/promises';
 import { anAgent } from '../support/builders/agents.js';
-import { claimsOf, signToken } from '../support/builders/agent-token.js';
+import { signToken } from '../support/builders/agent-token.js';
 import { asRoot } from '../support/http/actors.js';
 import { rejection } from '../support/sdk/callers.js';
 import { type Gateway, startGateway } from '../support/sdk/gateway.js';
 import { startServer, type TestServer } from '../support/servers/server.js';
 
-/** Its tokens live for two seconds, and cannot be refreshed once they have ended. */
-let short: TestServer;
-/** The same service, whose tokens live for an hour; ended ones are refreshed, once each. */
+/** Refreshes ended tokens for five minutes, once each. */
 let server: TestServer;
+/** The same service, which refreshes none that has ended. */
+let strict: TestServer;
 let gateway: Gateway;
 beforeAll(async () => {
-  short = await startServer({ env: { AGENT_JWT_TTL: '2' } });
-  server = await startServer({ replicaOf: short, env: { AGENT_REFRESH_WINDOW: '300' } });
+  strict = await startServer();
+  server = await startServer({ replicaOf: strict, env: { AGENT_REFRESH_WINDOW: '300' } });
 });
 afterAll(async () => {
   await server.stop();
-  await short.stop();
+  await strict.stop();
 });
 beforeEach(async () => {
   gateway = await startGateway(() => [server.url]);
@@ -31,15 +30,16 @@ const CALLS = 200;
 const callsAtOnce = (sdk: Countersign, count = CALLS, capability = 'web.search') =>
   Promise.all(Array.from({ length: count }, (_, n) => sdk.execute(capability, { n })));
 
-async function endedToken(): Promise<{ id: string; token: string }> {
-  const { id, token } = await anAgent(short).granted('web.search').create();
-  const { exp } = claimsOf(token) as { exp: number };
-  await pause(Math.max(0, exp * 1_000 - Date.now() + 100));
-  return { id, token };
+/** An agent, with a token that was made an hour ago and ends in so many seconds. */
+async function anAgentWithToken(endsIn: number): Promise<{ id: string; token: string }> {
+  const { id, agent } = await anAgent(server).granted('web.search').create();
+  const now = Math.floor(Date.now() / 1_000);
+  const claims = { sub: id, agent_id: id, org_id: agent['organizationId'], capabilities: ['web.search'] };
+  return { id, token: signToken({ ...claims, iat: now - 3_600, exp: now + endsIn }) };
 }
 
 test('200 calls at the moment of expiry: one refresh, and each call is done once', async () => {
-  const { token } = await endedToken();
+  const { token } = await anAgentWithToken(-1);
   const sdk = new Countersign({ url: gateway.url, credential: token });
   const outcomes = await callsAtOnce(sdk);
   expect(new Set(outcomes.map(({ executionId }) => executionId)).size).toBe(CALLS);
@@ -48,11 +48,7 @@ test('200 calls at the moment of expiry: one refresh, and each call is done once
 });
 
 test('200 calls at four fifths of its life: one refresh', async () => {
-  const { id, agent } = await anAgent(server).granted('web.search').create();
-  const now = Math.floor(Date.now() / 1_000);
-  const token = signToken({
-    sub: id, agent_id: id, org_id: agent['organizationId'], capabilities: ['web.search'], iat: now - 3_000, exp: now + 600,
-  });
+  const { token } = await anAgentWithToken(600);
   const sdk = new Countersign({ url: gateway.url, credential: token });
   await callsAtOnce(sdk);
   expect(gateway.count(REFRESH)).toBe(1);
@@ -61,11 +57,9 @@ test('200 calls at four fifths of its life: one refresh', async () => {
 });
 
 test('trouble with the refresh is none while the token holds', async () => {
-  const { id, agent } = await anAgent(server).granted('web.search').create();
-  const now = Math.floor(Date.now() / 1_000);
-  const claims = { sub: id, agent_id: id, org_id: agent['organizationId'], capabilities: ['web.search'], iat: now - 3_000, exp: now + 600 };
+  const { token } = await anAgentWithToken(600);
   gateway.fault(({ path }) => (REFRESH.test(path) ? { status: 500 } : undefined));
-  const sdk = new Countersign({ url: gateway.url, credential: signToken(claims) });
+  const sdk = new Countersign({ url: gateway.url, credential: token });
   expect(await sdk.execute('web.search')).toMatchObject({ status: 'executed' });
   expect(gateway.count(REFRESH)).toBe(1);
 });
@@ -82,7 +76,7 @@ test("the service's clock counts, not the caller's", async () => {
 });
 
 test('getToken gives the first one, and the next: once for all calls', async () => {
-  const { id, token } = await endedToken();
+  const { id, token } = await anAgentWithToken(-1);
   const given: string[] = [];
   const getToken = async () => {
     given.push(given.length === 0 ? token : (await asRoot(server).post(`/api/v1/agents/${id}/token`)).expect(200).text('token'));
@@ -95,8 +89,8 @@ test('getToken gives the first one, and the next: once for all calls', async () 
 });
 
 test('an ended token and nothing to get a new one by: a clear error, without the token in it', async () => {
-  const { token } = await endedToken();
-  const sdk = new Countersign({ url: short.url, credential: token });
+  const { token } = await anAgentWithToken(-1);
+  const sdk = new Countersign({ url: strict.url, credential: token });
   const error = await rejection(sdk.execute('web.search')) as Error;
   expect(error).toMatchObject({ code: 'TOKEN_EXPIRED', message: expect.stringContaining('getToken') });
   expect(JSON.stringify([error, error.message, error.stack, String(error.cause)])).not.toContain(token.slice(-20));
