@@ -47,13 +47,19 @@ test('comes back by itself behind the last event: none is missed, none comes twi
   await over;
 });
 
-test('tells a reset, and goes on', async () => {
-  const seen: HitlEvent[] = [];
-  const ending = new AbortController();
-  const over = followed(seen, { lastEventId: '1.1', signal: ending.signal });
-  await eventually(() => expect(seen.map(({ event }) => event)).toContain('reset'));
-  ending.abort();
-  await over;
+test('tells a reset, and goes on; whoever leaves the iteration leaves no connection', async () => {
+  const { sdk } = await sdkAsAgent(server, { 'email.send': { hitlMode: 'propose' } });
+  const seen: string[] = [];
+  // A position that this database cannot have given.
+  for await (const { event, data } of sdkAsRoot(gateway).hitl.events({ lastEventId: '18446744073709551615.0' })) {
+    seen.push(event);
+    if (event === 'reset') {
+      expect(data).toEqual({ reason: 'unknown' });
+      await sdk.execute('email.send', { n: 1 });
+    } else break;
+  }
+  expect(seen).toEqual(['reset', 'hitl.created']);
+  await eventually(() => expect(gateway.open()).toBe(0));
 });
 
 test('a credential or a position that the service refuses is told, not tried for ever', async () => {

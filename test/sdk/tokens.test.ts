@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { type CapabilityChange, Countersign } from '@countersign/sdk';
 import { anAgent } from '../support/builders/agents.js';
 import { signToken } from '../support/builders/agent-token.js';
@@ -34,7 +35,7 @@ const callsAtOnce = (sdk: Countersign, count = CALLS, capability = 'web.search')
 async function anAgentWithToken(endsIn: number): Promise<{ id: string; token: string }> {
   const { id, agent } = await anAgent(server).granted('web.search').create();
   const now = Math.floor(Date.now() / 1_000);
-  const claims = { sub: id, agent_id: id, org_id: agent['organizationId'], capabilities: ['web.search'] };
+  const claims = { jti: randomUUID(), sub: id, agent_id: id, org_id: agent['organizationId'], capabilities: ['web.search'] };
   return { id, token: signToken({ ...claims, iat: now - 3_600, exp: now + endsIn }) };
 }
 

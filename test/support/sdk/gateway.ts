@@ -21,6 +21,8 @@ export interface Gateway {
   fault(find: (call: PassedCall) => Fault | undefined): void;
   /** The clock in the answers is ahead by so many seconds. */
   clockAhead(seconds: number): void;
+  /** How many calls are under way, streams among them. */
+  open(): number;
   /** How many calls of that path came. */
   count(path: RegExp): number;
   close(): Promise<void>;
@@ -32,9 +34,12 @@ export async function startGateway(upstreams: () => readonly string[]): Promise<
   let find: (call: PassedCall) => Fault | undefined = () => undefined;
   let ahead = 0;
   let turn = 0;
+  let open = 0;
   const server = createServer((incoming, response) => {
     const call = { method: incoming.method ?? '', path: incoming.url ?? '', headers: incoming.headers };
     calls.push(call);
+    open++;
+    response.once('close', () => open--);
     const fault = find(call);
     if (fault === 'refused') return void response.socket?.resetAndDestroy();
     if (fault !== undefined && fault !== 'lost') {
@@ -55,6 +60,7 @@ export async function startGateway(upstreams: () => readonly string[]): Promise<
     clockAhead: (seconds) => {
       ahead = seconds;
     },
+    open: () => open,
     count: (path) => calls.filter((call) => path.test(call.path)).length,
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
