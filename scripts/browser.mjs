@@ -14,7 +14,9 @@ import { signInInBrowser } from './browser/sign-in.mjs';
 import { verifierInBrowser } from './browser/verifier.mjs';
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { files: { type: 'string' }, pictures: { type: 'string' } } });
-const PARTS = { verifier: verifierInBrowser, 'sign-in': signInInBrowser, docs: docsInBrowser, decisions: decisionsInBrowser, sdk: sdkInBrowser };
+const PARTS = {
+  verifier: verifierInBrowser, 'sign-in': signInInBrowser, docs: docsInBrowser, decisions: decisionsInBrowser, sdk: sdkInBrowser,
+};
 const wanted = positionals[0] === undefined ? Object.keys(PARTS) : positionals;
 const unknown = wanted.find((name) => !Object.hasOwn(PARTS, name));
 if (unknown !== undefined) {

@@ -63,12 +63,13 @@ function run(order: SdkOrder): Promise<SdkFound> {
 
 function textOf(rounds: readonly Round[], growth: number): string {
   const ratios = (other: Side) => rounds.map((round) => round.sdk / round[other]);
-  const said = (found: readonly number[]) => `${cell(median(found), 2)} × (${cell(Math.min(...found), 2)} to ${cell(Math.max(...found), 2)})`;
+  const said = (found: readonly number[]) =>
+    `${cell(median(found), 2)} × (${cell(Math.min(...found), 2)} to ${cell(Math.max(...found), 2)})`;
   const rows = rounds.map((round, n) => [String(n + 1), ...SIDES.map((side) => whole(round[side]))]);
   return [
     '',
-    `  execute by the SDK, ${AT_ONCE} at once: ${said(ratios('fetch'))} plain fetch of the same body, ${said(ratios('keyed'))} fetch with an `
-      + 'idempotency key',
+    `  execute by the SDK, ${AT_ONCE} at once: ${said(ratios('fetch'))} plain fetch of the same body,`,
+    `  ${said(ratios('keyed'))} fetch with an idempotency key`,
     `  ${whole(WAITS)} waits in one process: memory grew by ${whole(growth / MEGABYTE)} MB`,
     '',
     ...table(['round', 'fetch/s', 'SDK/s', 'fetch with a key/s'], rows, false),

@@ -39,7 +39,8 @@ export async function sdkInBrowser(chromium, judge) {
 
 /** A page that is not the service's. @returns its origin */
 async function pageElsewhere(stops) {
-  const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Elsewhere</title>'));
+  const server = createServer((_, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Elsewhere</title>'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   stops.push(async () => server.close());
@@ -54,7 +55,8 @@ async function load(page, code) {
 }
 
 /** @returns what the expression comes to, or the error's code */
-const told = (page, expression) => page.evaluate(`(async () => ${expression})().catch((error) => ({ code: error.code, message: String(error) }))`);
+const told = (page, expression) =>
+  page.evaluate(`(async () => ${expression})().catch((error) => ({ code: error.code, message: String(error) }))`);
 
 async function bySession({ chromium, judge, code }, server) {
   const { token, agent } = await asRoot(server, 'POST', '/api/v1/agents',
@@ -86,7 +88,7 @@ async function bySession({ chromium, judge, code }, server) {
   judge('a person approves what was shown', decided === 'approved', JSON.stringify(decided));
   await page.until(`seen.includes('hitl.approved ' + ${JSON.stringify(asked)})`);
   const again = await told(page, `sdk.hitl.reject({ id: ${JSON.stringify(asked)}, actionDigest: '0'.repeat(64) })`);
-  judge('a refusal is an error with its code', ['HITL_ALREADY_DECIDED', 'HITL_DIGEST_MISMATCH'].includes(again.code), JSON.stringify(again));
+  judge('a refusal is an error with its code', /^HITL_(ALREADY_DECIDED|DIGEST_MISMATCH)$/.test(again.code), JSON.stringify(again));
   const ended = await told(page, '(ending.abort(), await following, "over")');
   judge('the stream ends without an error', ended === 'over', JSON.stringify(ended));
   const { executions } = await asRoot(server, 'GET', `/api/v1/executions?agentId=${agent.id}&status=executed`);
@@ -121,10 +123,12 @@ async function byToken({ chromium, judge, code }, server, origin) {
     const refused = await sdk.execute('email.send').catch((error) => ({ code: error.code, hasId: typeof error.requestId === 'string' }));
     const wrong = await sdk.execute('web.search', { n: NaN }).catch(({ code }) => code);
     const search = sdk.governed(() => 'did it', 'web.search');
-    return { status, refused, wrong, did: await search({ query: 'steel' }), again: await search({ query: 'steel' }, { idempotencyKey: 'one' }) };
+    const did = await search({ query: 'steel' });
+    return { status, refused, wrong, did, again: await search({ query: 'steel' }, { idempotencyKey: 'one' }) };
   }`);
   const wanted = {
-    status: 'executed', refused: { code: 'CAPABILITY_NOT_GRANTED', hasId: true }, wrong: 'VALIDATION_FAILED', did: 'did it', again: 'did it',
+    status: 'executed', refused: { code: 'CAPABILITY_NOT_GRANTED', hasId: true }, wrong: 'VALIDATION_FAILED',
+    did: 'did it', again: 'did it',
   };
   judge('an agent calls from a page elsewhere', JSON.stringify(said) === JSON.stringify(wanted), JSON.stringify(said));
   const replayed = await told(page, `{

@@ -69,7 +69,8 @@ describe('again where that is safe', () => {
     const problem = { status: 429, headers: { 'content-type': 'application/problem+json', 'retry-after': '1' } };
     receiver.script({ ...problem, body: JSON.stringify({ code: 'TOO_MANY_PENDING', status: 429, title: 't', detail: 'd' }) });
     expect(await rejection(sdk().execute('web.search'))).toMatchObject({ code: 'TOO_MANY_PENDING', retryAfterMs: 1_000 });
-    receiver.script({ ...problem, headers: { ...problem.headers, 'retry-after': '3600' }, body: JSON.stringify({ code: 'RATE_LIMITED', title: 't' }) });
+    const inAnHour = { ...problem.headers, 'retry-after': '3600' };
+    receiver.script({ ...problem, headers: inAnHour, body: JSON.stringify({ code: 'RATE_LIMITED', title: 't' }) });
     expect(await rejection(sdk().agents.list())).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 3_600_000 });
   });
 });

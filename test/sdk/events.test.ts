@@ -72,7 +72,8 @@ test('events are cut from text in whatever pieces it comes, and half of one does
   const text = ': hello\nretry: 1000\nid: 1.1\n\nid: 1.2\nevent: a\ndata: {"t":\ndata: "é"}\n\r\nid: 1.3\rdata: x\r\rid: 1.4\nevent: b';
   for (let size = 1; size <= text.length; size++) {
     const parser = new EventParser();
-    const events = Array.from({ length: Math.ceil(text.length / size) }, (_, n) => parser.push(text.slice(n * size, (n + 1) * size))).flat();
+    const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, n) => text.slice(n * size, (n + 1) * size));
+    const events = pieces.flatMap((piece) => parser.push(piece));
     expect(events).toEqual([{ id: '1.2', event: 'a', data: '{"t":\n"é"}' }, { id: '1.3', event: 'message', data: 'x' }]);
     expect([parser.lastId, parser.retryMs]).toEqual(['1.3', 1_000]);
   }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
@@ -37,7 +37,9 @@ function run(name: string, env: Readonly<Record<string, string>>, ...args: strin
 
 test('each is one command', () => {
   const { scripts } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
-  for (const name of ['quick-start', 'executor', 'webhook-receiver', 'node']) expect(scripts[`example:${name}`]).toBe(`node examples/${name}.mjs`);
+  const commands = Object.entries(scripts).filter(([name]) => name.startsWith('example:'));
+  const names = readdirSync(join(CHECKOUT, 'examples')).map((file) => file.replace(/\.mjs$/, ''));
+  expect(Object.fromEntries(commands)).toEqual(Object.fromEntries(names.map((name) => [`example:${name}`, `node examples/${name}.mjs`])));
 });
 
 test('the quick start ends with an execution that was approved', async () => {
@@ -58,7 +60,8 @@ test('the executor does what a person made of it, once, and reports', async () =
   expect(program.said()).toMatch(/done \{"sentTo":"bert"\}/);
   const { executionId, ...mail } = JSON.parse(readFileSync(sent, 'utf8')) as { executionId: string };
   expect(mail).toEqual({ to: 'bert', copies: 2 });
-  expect(await executionOf(server, executionId)).toMatchObject({ status: 'executed', report: { outcome: 'success', output: { sentTo: 'bert' } } });
+  const report = { outcome: 'success', output: { sentTo: 'bert' } };
+  expect(await executionOf(server, executionId)).toMatchObject({ status: 'executed', report });
 });
 
 test('the executor says why it did not', async () => {
@@ -81,9 +84,11 @@ test('the receiver takes what the service signed, once', async () => {
 
   const [id, now, body] = ['dlv_again', new Date(), JSON.stringify({ event: 'trial', n: 1 })];
   const headers = {
-    'webhook-id': id, 'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)), 'webhook-signature': new Webhook(secret).sign(id, now, body),
+    'webhook-id': id, 'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+    'webhook-signature': new Webhook(secret).sign(id, now, body),
   };
   const post = async (text: string) => (await fetch(address()!, { method: 'POST', headers, body: text })).status;
-  expect([await post(body), await post(body), await post(`${body} `), await post('x'.repeat(2 * 1024 * 1024))]).toEqual([204, 204, 401, 413]);
+  const statuses = [await post(body), await post(body), await post(`${body} `), await post('x'.repeat(2 * 1024 * 1024))];
+  expect(statuses).toEqual([204, 204, 401, 413]);
   expect(program.said().match(/^trial /gm)).toHaveLength(1);
 });

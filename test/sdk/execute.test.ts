@@ -9,7 +9,8 @@ let server: TestServer;
 let receiver: Receiver;
 beforeAll(async () => {
   [server, receiver] = await Promise.all([startServer(), startReceiver()]);
-  await defineCapability(server, 'shop.order', { connector: { type: 'http', method: 'POST', url: `${receiver.url}/orders`, body: '{input}' } });
+  const connector = { type: 'http', method: 'POST', url: `${receiver.url}/orders`, body: '{input}' };
+  await defineCapability(server, 'shop.order', { connector });
 });
 afterAll(async () => {
   await server.stop();
@@ -59,7 +60,8 @@ describe('a person is asked', () => {
   test('pending_approval where nobody waits, and waitFor goes on from elsewhere', async () => {
     const { agent, sdk } = await sdkAsAgent(server, PROPOSE);
     const pending = await sdk.execute('email.send', { to: 'anna' }) as PendingApproval;
-    expect(pending).toMatchObject({ status: 'pending_approval', hitlRequestId: expect.stringMatching(/^hitl_/), executionId: expect.stringMatching(/^exec_/) });
+    const ids = { hitlRequestId: expect.stringMatching(/^hitl_/), executionId: expect.stringMatching(/^exec_/) };
+    expect(pending).toMatchObject({ status: 'pending_approval', ...ids });
     const elsewhere = sdkAsAgentOf(agent.token);
     const waited = elsewhere.waitFor(pending.hitlRequestId, { waitTimeoutMs: 120_000 });
     await approve(server, pending.hitlRequestId, { note: 'fine' });

@@ -118,7 +118,8 @@ test('what is granted and revoked meanwhile: healed, or its code, and told', asy
   expect(gateway.count(REFRESH)).toBe(2);
   expect(changes).toEqual([{ capabilities: ['data.query', 'web.search'], added: ['data.query'], removed: [] }]);
   const revoked = (await asRoot(server).get(`/api/v1/agents/${id}/capabilities`)).list('grants') as { id: string; capability: string }[];
-  (await asRoot(server).delete(`/api/v1/capabilities/grant/${revoked.find(({ capability }) => capability === 'web.search')!.id}`)).expect(204);
+  const { id: searching } = revoked.find(({ capability }) => capability === 'web.search')!;
+  (await asRoot(server).delete(`/api/v1/capabilities/grant/${searching}`)).expect(204);
   expect(await rejection(sdk.execute('web.search'))).toMatchObject({ code: 'CAPABILITY_NOT_GRANTED', status: 403 });
   await grant('file.read');
   expect(await sdk.execute('file.read')).toMatchObject({ status: 'executed' });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { Countersign, type PendingApproval } from '@countersign/sdk';
+import type { Countersign, PendingApproval } from '@countersign/sdk';
 import { eventually } from '../support/running/eventually.js';
 import { approve, rejection, sdkAsAgent, sdkAsRoot } from '../support/sdk/callers.js';
 import { type Gateway, startGateway } from '../support/sdk/gateway.js';
@@ -62,10 +62,10 @@ test('more waits than are held are not hammered, and all hear of the decision', 
 test('aborted: at once, and what is under way is named', async () => {
   const { sdk } = await sdkAsAgent(server, PROPOSE, { url: gateway.url });
   const ending = new AbortController();
-  const error = rejection(sdk.execute('email.send', {}, { ...LONG, signal: ending.signal, onPending: () => setTimeout(() => ending.abort(), 200) }));
-  expect(await error).toMatchObject({
-    code: 'ABORTED', hitlId: expect.stringMatching(/^hitl_/), executionId: expect.stringMatching(/^exec_/), idempotencyKey: expect.any(String),
-  });
+  const onPending = () => void setTimeout(() => ending.abort(), 200);
+  const error = await rejection(sdk.execute('email.send', {}, { ...LONG, signal: ending.signal, onPending }));
+  const ids = { hitlId: expect.stringMatching(/^hitl_/), executionId: expect.stringMatching(/^exec_/), idempotencyKey: expect.any(String) };
+  expect(error).toMatchObject({ code: 'ABORTED', ...ids });
 });
 
 test('a stop, and a removal of the agent, end a wait by their codes', async () => {

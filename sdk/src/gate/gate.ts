@@ -100,7 +100,8 @@ export class Gate {
         if (outcome !== undefined) return outcome;
         if (pending === undefined) onPending?.(pending = pendingOf(request));
         unheld = performance.now() - began < wait * 500 ? unheld + 1 : 0;
-        await deadline.pause(Math.min(deadline.remainingMs, wait === 0 ? PAUSE_BASE_MS : unheld === 0 ? 0 : backoffMs(unheld, PAUSE_BASE_MS)));
+        const pauseMs = wait === 0 ? PAUSE_BASE_MS : unheld === 0 ? 0 : backoffMs(unheld, PAUSE_BASE_MS);
+        await deadline.pause(Math.min(deadline.remainingMs, pauseMs));
       }
     } catch (error) {
       // A wait that is over is an answer, if one has come before.
@@ -124,7 +125,8 @@ export class Gate {
 
 function pendingOf({ id, execution, flagged, runs, hitlMode, expiresAt, reasons }: RequestReply): PendingApproval {
   return {
-    status: 'pending_approval', hitlRequestId: id, executionId: execution?.id ?? '', effectiveMode: hitlMode, flagged, runs, expiresAt, reasons,
+    status: 'pending_approval', hitlRequestId: id, executionId: execution?.id ?? '', effectiveMode: hitlMode,
+    flagged, runs, expiresAt, reasons,
   };
 }
 
@@ -133,6 +135,7 @@ async function naming<T>(ids: { hitlId?: string; executionId?: string; idempoten
   try {
     return await work;
   } catch (error) {
-    throw error instanceof CountersignError ? error.with({ ...ids, ...(error.executionId ? { executionId: error.executionId } : {}) }) : error;
+    if (!(error instanceof CountersignError)) throw error;
+    throw error.with({ ...ids, ...(error.executionId ? { executionId: error.executionId } : {}) });
   }
 }

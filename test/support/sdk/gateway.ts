@@ -78,7 +78,8 @@ interface Forwarding {
 
 function forward(incoming: IncomingMessage, response: ServerResponse, { to, isLost, ahead }: Forwarding): void {
   const cut = () => void response.socket?.resetAndDestroy();
-  const outgoing = request(new URL(incoming.url ?? '/', to), { method: incoming.method, headers: incoming.headers, agent: false }, (answer) => {
+  const call = { method: incoming.method, headers: incoming.headers, agent: false };
+  const outgoing = request(new URL(incoming.url ?? '/', to), call, (answer) => {
     if (isLost) return void answer.resume().on('end', cut).on('error', cut);
     const date = new Date(Date.now() + ahead * 1_000).toUTCString();
     response.writeHead(answer.statusCode ?? 502, { ...answer.headers, ...(ahead === 0 ? {} : { date }) });
