@@ -88,6 +88,25 @@ describe('at once', () => {
     expect(receiver.requests.length).toBe(before + 1);
   });
 
+  test('1,000 waits hold one timer each at most, and none once they are aborted', async () => {
+    const WAITS = 1_000;
+    /** Of the platform's own fetch, however many calls there are. */
+    const BESIDES = 10;
+    receiver.standing({ hang: 'before headers' });
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const [before, idle] = [receiver.requests.length, timers()];
+    const ending = new AbortController();
+    const client = sdk();
+    const waits = Array.from({ length: WAITS }, (_, n) => rejection(client.waitFor(`hitl_${n}`, { signal: ending.signal })));
+    await receiver.received(before + WAITS);
+    expect(timers() - idle).toBeLessThanOrEqual(WAITS + BESIDES);
+    ending.abort();
+    const errors = (await Promise.all(waits)) as CountersignError[];
+    expect(errors.map(({ code, hitlId }) => `${code} ${hitlId}`)).toEqual(waits.map((_, n) => `ABORTED hitl_${n}`));
+    expect(timers() - idle).toBeLessThanOrEqual(BESIDES);
+    receiver.standing({ body: { ok: true } });
+  });
+
   test('at the deadline', async () => {
     receiver.script({ hang: 'after headers', body: { agents: [] } });
     expect(await rejection(sdk().agents.list({}, { timeoutMs: 300 }))).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
