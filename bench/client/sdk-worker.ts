@@ -56,7 +56,7 @@ async function during(seconds: number, atOnce: number, call: () => Promise<strin
 async function growthOf({ url, tokens, hitlRequestId, waits }: Extract<SdkOrder, { side: 'waits' }>): Promise<number> {
   const sdk = new Countersign({ url, credential: tokens[0]! });
   // What the first calls load is no matter of the waits.
-  await sdk.waitFor(hitlRequestId, { waitTimeoutMs: 1_500 });
+  await sdk.waitFor(hitlRequestId, { waitTimeoutMs: 5_000 });
   global.gc!();
   const before = process.memoryUsage.rss();
   const ending = new AbortController();
