@@ -97,7 +97,7 @@ export class AgentToken implements Credential {
   /** One at a time: who comes meanwhile waits for the same. */
   #renew(used: string | undefined): Promise<void> {
     if (used !== this.#token) return Promise.resolve();
-    this.#renewal = this.#renewed().finally(() => {
+    this.#renewal ??= this.#renewed().finally(() => {
       this.#renewal = undefined;
     });
     return this.#renewal;
