@@ -100,6 +100,19 @@ describe('a person is asked', () => {
     const { sdk } = await sdkAsAgent(server, PROPOSE);
     const outcome: Outcome = await sdk.execute('email.send', {}, { waitForApproval: true, waitTimeoutMs: 1_500 });
     expect(outcome.status).toBe('pending_approval');
+    const { hitlRequestId } = outcome as PendingApproval;
+    const waited = await sdk.waitFor(hitlRequestId, { waitTimeoutMs: 1_500 });
+    expect(waited).toMatchObject({ status: 'pending_approval', hitlRequestId });
+  });
+
+  test('waitFor tells at once what it waits for', async () => {
+    const { sdk } = await sdkAsAgent(server, PROPOSE);
+    const { hitlRequestId } = await sdk.execute('email.send') as PendingApproval;
+    const onPending = (pending: PendingApproval) => {
+      expect(pending).toMatchObject({ status: 'pending_approval', hitlRequestId });
+      void approve(server, hitlRequestId);
+    };
+    expect(await sdk.waitFor(hitlRequestId, { waitTimeoutMs: 120_000, onPending })).toMatchObject({ status: 'executed' });
   });
 });
 

@@ -92,16 +92,18 @@ export class Gate {
     try {
       for (let unheld = 0; ; ) {
         // The first look is not held: it says at once what there is to wait for.
-        const isFirst = pending === undefined;
-        const wait = isFirst ? 0 : Math.min(HELD_SECONDS, Math.floor(deadline.remainingMs / 1_000));
+        const wait = pending === undefined ? 0 : Math.min(HELD_SECONDS, Math.floor(deadline.remainingMs / 1_000));
         const began = performance.now();
         const request = await this.#request(asked.hitlRequestId, wait, deadline);
         throwIfNotApproved(request);
         const { status, execution } = request;
         const outcome = status === 'approved' && execution ? await this.#execution(execution.id, wait, deadline) : undefined;
         if (outcome !== undefined) return outcome;
-        if (pending === undefined) onPending?.(pending = pendingOf(request));
-        if (isFirst) continue;
+        if (pending === undefined) {
+          pending = pendingOf(request);
+          onPending?.(pending);
+          continue;
+        }
         unheld = performance.now() - began < wait * 500 ? unheld + 1 : 0;
         const pauseMs = wait === 0 ? PAUSE_BASE_MS : unheld === 0 ? 0 : backoffMs(unheld, PAUSE_BASE_MS);
         await deadline.pause(Math.min(deadline.remainingMs, pauseMs));
