@@ -42,6 +42,16 @@ const layers = [
     to: { path: '^src/(app|app\\.module|configure-app)\\.ts$|^src/modules/.*\\.(controller|module|presenter)\\.ts$' },
   },
   {
+    name: 'service-commands-are-clients',
+    comment: 'A command that calls a server has no right of its own, and starts at once: it loads no server code.',
+    severity: 'error',
+    from: { path: '^src/cli/service/' },
+    to: {
+      reachable: true, path: '^src/(modules|platform|start)/',
+      pathNot: ['/config/checkout-root\\.ts$', '^src/start/environment-file\\.ts$'],
+    },
+  },
+  {
     name: 'sdk-stands-alone',
     comment: 'The SDK has no dependency: it is itself, and for nodes a few modules of Node.',
     severity: 'error',
