@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { auditCommand } from './audit/audit.command.js';
+import { backupCommand } from './backup/backup.command.js';
+import { restoreCommand } from './backup/restore.command.js';
 import { environmentCommand } from './environment.command.js';
 import { keyCommand } from './key.command.js';
 import { failureReason } from './failure-reason.js';
@@ -13,7 +15,10 @@ const program = new Command('countersign')
   .exitOverride()
   .configureHelp({ showGlobalOptions: true });
 
-for (const command of [startCommand(), secretsCommand(), auditCommand(), keyCommand(), recoverCommand(), environmentCommand()]) {
+const commands = [
+  startCommand(), secretsCommand(), auditCommand(), keyCommand(), backupCommand(), restoreCommand(), recoverCommand(), environmentCommand(),
+];
+for (const command of commands) {
   program.addCommand(inheritExit(command));
 }
 

@@ -14,8 +14,8 @@ import { CoalescingSocket } from './batching/coalescing-socket.js';
 import { SESSION, UNLIMITED_SESSION } from './new-client.js';
 import './statements/json-columns.js';
 
-const OLDEST_POSTGRESQL = 150_000;
-const MIGRATION_LOCK = 715_517_001;
+export const OLDEST_POSTGRESQL = 150_000;
+export const MIGRATION_LOCK = 715_517_001;
 
 export interface DatabaseOptions {
   url: string;

@@ -45,6 +45,11 @@ export function embeddedSecrets(config: Config, databaseExists: boolean): Server
   };
 }
 
+/** Lays given secrets beside a database that is about to be made. */
+export function storeSecrets(dataDir: string, secrets: ServerSecrets): void {
+  for (const name of Object.keys(FILES) as (keyof typeof FILES)[]) readOrMakeSecret(dataDir, FILES[name].file, () => secrets[name]);
+}
+
 /** Where a new signing key stands until the installation has taken it. */
 const NEXT_SIGNING_KEY = 'audit-signing-key.next';
 

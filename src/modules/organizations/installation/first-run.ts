@@ -6,11 +6,10 @@ import { newId } from '../../../domain/ids.js';
 import { asService } from '../../../platform/auth/access/call-context.js';
 import { CredentialSources } from '../../../platform/auth/credentials/credential-source.js';
 import type { CompleteConfig } from '../../../platform/config/config.js';
-import { StartRefused } from '../../../platform/config/start-refused.js';
 import { IdempotencyKeys } from '../../../platform/database/transaction/idempotency.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { OutboxSignal } from '../../../platform/outbox/outbox-signal.js';
-import { fingerprintOf, signingFingerprintOf } from './fingerprints.store.js';
+import { assertSameSecrets, fingerprintsOf, type Fingerprints } from './secret-fingerprints.js';
 import { hashRootKey, makeRootKey } from './root-key.js';
 
 export interface FirstRun {
@@ -80,22 +79,4 @@ async function setUp(dataSource: DataSource, config: CompleteConfig): Promise<Fi
     }),
   );
   return config.rootApiKey === undefined ? { rootKey } : {};
-}
-
-type Fingerprints = Record<'JWT_SECRET' | 'ENCRYPTION_KEY' | 'AUDIT_SIGNING_KEY', string>;
-
-function fingerprintsOf({ jwtSecret, encryptionKey, auditSigningKey }: CompleteConfig, instance: string): Fingerprints {
-  return {
-    JWT_SECRET: fingerprintOf(jwtSecret),
-    ENCRYPTION_KEY: fingerprintOf(encryptionKey),
-    AUDIT_SIGNING_KEY: signingFingerprintOf(auditSigningKey, instance),
-  };
-}
-
-function assertSameSecrets(kept: Fingerprints, present: Fingerprints): void {
-  const other = (Object.keys(present) as (keyof Fingerprints)[]).filter((name) => kept[name] !== present[name]);
-  if (other.length === 0) return;
-  throw new StartRefused(
-    `${other.join(', ')}: is not the one that this database was set up with. Start with the same secrets as the other replicas.`,
-  );
 }

@@ -1,0 +1,68 @@
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { loadConfig } from '../../platform/config/config.js';
+import { StartRefused } from '../../platform/config/start-refused.js';
+import type { BackupSecrets } from './file/manifest.js';
+import { comparedWith, environmentLines } from './installation-secrets.js';
+import { assertEmpty, fillDataDirectory } from './restored-data-directory.js';
+import { assertFree } from './whole-file.js';
+
+/** Where a backup goes. */
+export interface RestoreTarget {
+  /** For the operator. */
+  readonly into: string;
+  /** @throws StartRefused where servers would start with other secrets than the backup's, or with none */
+  assertFits(secrets: BackupSecrets): void;
+  /** Does `work` on an empty database; one of the data directory gets its place when that has ended well. */
+  fill(secrets: BackupSecrets, work: (url: string) => Promise<void>): Promise<void>;
+  /** Writes the secrets where they were asked for. */
+  writeSecrets(secrets: BackupSecrets): void;
+  hasWritten(): boolean;
+}
+
+/** @throws StartRefused when there is something already */
+export function targetOf(env: NodeJS.ProcessEnv, secretsOut: string | undefined): RestoreTarget {
+  const config = loadConfig(env);
+  const { databaseUrl, dataDir } = config;
+  if (databaseUrl === undefined) assertEmpty(dataDir);
+  if (secretsOut !== undefined) assertFree(secretsOut);
+  let hasWritten = false;
+  return {
+    into: databaseUrl === undefined ? dataDir : `the database ${new URL(databaseUrl).pathname.slice(1)}`,
+    assertFits: (secrets) => {
+      const { other, missing } = comparedWith(config, secrets);
+      if (other.length > 0) {
+        throw new StartRefused(`${other.join(', ')}: is set to something else than the backup has, and no server would start with it. `
+          + 'Leave it out here, and give servers the one of the backup');
+      }
+      if (databaseUrl === undefined || missing.length === 0 || secretsOut !== undefined) return;
+      throw new StartRefused(`${missing.join(', ')}: is not set here, and servers need what the backup has: `
+        + 'give --secrets-out <file> for an environment file that it is written to');
+    },
+    fill: (secrets, work) => {
+      if (databaseUrl !== undefined) return work(databaseUrl);
+      const { JWT_SECRET: jwtSecret, ENCRYPTION_KEY: encryptionKey, AUDIT_SIGNING_KEY: auditSigningKey } = secrets;
+      return fillDataDirectory({ dataDir, secrets: { jwtSecret, encryptionKey, auditSigningKey }, binDir: config.postgresBin }, work);
+    },
+    writeSecrets: (secrets) => {
+      if (secretsOut === undefined) return;
+      writeNew(secretsOut, environmentLines(secrets));
+      hasWritten = true;
+    },
+    hasWritten: () => hasWritten,
+  };
+}
+
+function writeNew(path: string, text: string): void {
+  try {
+    const descriptor = openSync(path, 'wx', 0o600);
+    try {
+      writeSync(descriptor, text);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    throw new StartRefused(`--secrets-out: ${resolve(path)} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
