@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadConfig } from '../../platform/config/config.js';
 import { StartRefused } from '../../platform/config/start-refused.js';
@@ -13,11 +13,8 @@ export interface RestoreTarget {
   readonly into: string;
   /** @throws StartRefused where servers would start with other secrets than the backup's, or with none */
   assertFits(secrets: BackupSecrets): void;
-  /** Does `work` on an empty database; one of the data directory gets its place when that has ended well. */
+  /** Does `work` on an empty database; one of the data directory, and the file of secrets, get their place when that has ended well. */
   fill(secrets: BackupSecrets, work: (url: string) => Promise<void>): Promise<void>;
-  /** Writes the secrets where they were asked for. */
-  writeSecrets(secrets: BackupSecrets): void;
-  hasWritten(): boolean;
 }
 
 /** @throws StartRefused when there is something already */
@@ -26,7 +23,6 @@ export function targetOf(env: NodeJS.ProcessEnv, secretsOut: string | undefined)
   const { databaseUrl, dataDir } = config;
   if (databaseUrl === undefined) assertEmpty(dataDir);
   if (secretsOut !== undefined) assertFree(secretsOut);
-  let hasWritten = false;
   return {
     into: databaseUrl === undefined ? dataDir : `the database ${new URL(databaseUrl).pathname.slice(1)}`,
     assertFits: (secrets) => {
@@ -39,17 +35,18 @@ export function targetOf(env: NodeJS.ProcessEnv, secretsOut: string | undefined)
       throw new StartRefused(`${missing.join(', ')}: is not set here, and servers need what the backup has: `
         + 'give --secrets-out <file> for an environment file that it is written to');
     },
-    fill: (secrets, work) => {
-      if (databaseUrl !== undefined) return work(databaseUrl);
+    fill: async (secrets, work) => {
       const { JWT_SECRET: jwtSecret, ENCRYPTION_KEY: encryptionKey, AUDIT_SIGNING_KEY: auditSigningKey } = secrets;
-      return fillDataDirectory({ dataDir, secrets: { jwtSecret, encryptionKey, auditSigningKey }, binDir: config.postgresBin }, work);
+      // Written before the rows are there for others: nothing would open them without it.
+      if (secretsOut !== undefined) writeNew(secretsOut, environmentLines(secrets));
+      try {
+        if (databaseUrl !== undefined) await work(databaseUrl);
+        else await fillDataDirectory({ dataDir, secrets: { jwtSecret, encryptionKey, auditSigningKey }, binDir: config.postgresBin }, work);
+      } catch (error) {
+        if (secretsOut !== undefined) rmSync(secretsOut, { force: true });
+        throw error;
+      }
     },
-    writeSecrets: (secrets) => {
-      if (secretsOut === undefined) return;
-      writeNew(secretsOut, environmentLines(secrets));
-      hasWritten = true;
-    },
-    hasWritten: () => hasWritten,
   };
 }
 

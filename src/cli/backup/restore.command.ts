@@ -1,7 +1,5 @@
-import { statSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import type { Verification } from '../../modules/audit/verification/verification-result.js';
 import { StartRefused } from '../../platform/config/start-refused.js';
 import { withEnvironmentFile } from '../../start/environment-file.js';
 import { EXIT, NEVER_SET_UP, commandOutput, progressBar, progressLine } from '../command-output.js';
@@ -10,7 +8,7 @@ import { failureReason } from '../failure-reason.js';
 import { counted } from '../verification/verification-report.js';
 import { verifierKeyOption } from '../verification/verifier-key-option.js';
 import { megabytes } from './backup.command.js';
-import type { ReadBackup } from './file/read-backup.js';
+import type { Restored } from './restore-from-file.js';
 
 const { refuse } = commandOutput('restore');
 
@@ -25,10 +23,8 @@ interface RestoreOptions {
   json?: boolean;
 }
 
-/** What came of it. */
-interface Restored extends ReadBackup {
-  readonly log?: Verification;
-  readonly into: string;
+interface Place {
+  readonly into: string | null;
   readonly secretsIn?: string;
 }
 
@@ -51,59 +47,39 @@ export function restoreCommand(): Command {
 }
 
 async function restore(file: string, options: RestoreOptions, env: NodeJS.ProcessEnv): Promise<number> {
+  const cut = new AbortController();
+  const stop = () => cut.abort(new StartRefused('interrupted; nothing was restored'));
+  process.once('SIGINT', stop).once('SIGTERM', stop);
   const progress = progressLine();
   try {
-    const restored = await restoring(file, options, withDatabase(env, options.databaseUrl), progress.show).finally(progress.clear);
-    process.stdout.write(options.json ? `${JSON.stringify(members(restored), null, 2)}\n` : report(restored));
+    const [{ decrypterBy }, { restoreFromFile }, { targetOf }] = await Promise.all([
+      import('./file/age-file.js'), import('./restore-from-file.js'), import('./restore-target.js'),
+    ]);
+    const decrypter = decrypterBy(options);
+    const target = options.check ? undefined : targetOf(withDatabase(env, options.databaseUrl), options.secretsOut);
+    const restored = await restoreFromFile({
+      file, decrypter, target, signal: cut.signal, verifierKeys: options.verifierKey ?? [], evenTampered: options.evenTampered === true,
+      onProgress: (step, done, total) => progress.show(`${step.padEnd(10)} ${progressBar(total > 0 ? done / total : 1)}${
+        step === 'verifying' ? counted(done, 'entry', 'entries') : megabytes(done)}`),
+    }).finally(progress.clear);
+    const place = { into: target?.into ?? null, ...(options.secretsOut ? { secretsIn: resolve(options.secretsOut) } : {}) };
+    process.stdout.write(options.json ? `${JSON.stringify(members(restored, place), null, 2)}\n` : report(restored, place));
     return EXIT.WELL;
   } catch (error) {
-    return refuse(failureReason(error, NEVER_SET_UP), isOfTheBackup(error) ? EXIT.REFUSED : EXIT.NO_CONNECTION);
+    const reason = cut.signal.aborted ? cut.signal.reason as unknown : error;
+    return refuse(failureReason(reason, NEVER_SET_UP), isRefusal(reason) ? EXIT.REFUSED : EXIT.NO_CONNECTION);
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
   }
-}
-
-async function restoring(file: string, options: RestoreOptions, env: NodeJS.ProcessEnv, show: (text: string) => void): Promise<Restored> {
-  const [{ decrypted, decrypterBy }, { checkBackup, tableParts }, { targetOf }] = await Promise.all([
-    import('./file/age-file.js'), import('./file/read-backup.js'), import('./restore-target.js'),
-  ]);
-  const decrypter = decrypterBy(options);
-  const open = () => decrypted(file, decrypter);
-  const encryptedBytes = statSync(file, { throwIfNoEntry: false })?.size;
-  if (encryptedBytes === undefined) throw new StartRefused(`there is no ${file}`);
-  const step = (word: string, total: number) => (bytes: number) => show(`${word.padEnd(10)} ${progressBar(bytes / total)}${megabytes(bytes)}`);
-  const target = options.check ? undefined : targetOf(env, options.secretsOut);
-  const backup = await checkBackup(open, step('reading', encryptedBytes));
-  if (target === undefined) return { ...backup, into: 'nothing' };
-  target.assertFits(backup.secrets);
-  const [{ restoreBackup }, { inspectRestored }] = await Promise.all([
-    import('./database/restore-backup.store.js'), import('./inspect-restored.js'),
-  ]);
-  const total = backup.manifest.tables.reduce((sum, { bytes }) => sum + bytes, 0);
-  let log: Verification | undefined;
-  try {
-    await target.fill(backup.secrets, (url) => restoreBackup({
-      url, manifest: backup.manifest, parts: () => tableParts(open), onBytes: step('loading', total),
-      inspect: async (run) => {
-        log = await inspectRestored(run, backup, {
-          verifierKeys: options.verifierKey ?? [], evenTampered: options.evenTampered === true,
-          onProgress: (entries, all) => show(`verifying  ${all > 0 ? progressBar(entries / all) : ''}${counted(entries, 'entry', 'entries')}`),
-        });
-        target.writeSecrets(backup.secrets);
-      },
-    }));
-  } catch (error) {
-    if (target.hasWritten()) rmSync(options.secretsOut!, { force: true });
-    throw error;
-  }
-  return { ...backup, ...(log ? { log } : {}), into: target.into, ...(options.secretsOut ? { secretsIn: resolve(options.secretsOut) } : {}) };
 }
 
 /** What the database itself says against it (a full disk, rows that do not fit) is a refusal, too; that it is not there is none. */
-function isOfTheBackup(error: unknown): boolean {
+function isRefusal(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return error instanceof StartRefused || (typeof code === 'string' && /^(2[0-9A-Z]|42|5[34])\w{3}$/.test(code) && !/^28/.test(code));
 }
 
-function members({ manifest, log, into, secretsIn }: Restored): object {
+function members({ manifest, log }: Restored, { into, secretsIn }: Place): object {
   const { instance, madeAt, version, tables, checkpoint } = manifest;
   const rows = tables.reduce((sum, one) => sum + one.rows, 0);
   return {
@@ -113,8 +89,7 @@ function members({ manifest, log, into, secretsIn }: Restored): object {
   };
 }
 
-function report(restored: Restored): string {
-  const { manifest: { instance, madeAt, tables }, log, into, secretsIn } = restored;
+function report({ manifest: { instance, madeAt, tables }, log }: Restored, { into, secretsIn }: Place): string {
   const rows = `${counted(tables.reduce((sum, one) => sum + one.rows, 0), 'row', 'rows')} of ${tables.length} tables`;
   if (log === undefined) return `\n  The backup of ${instance}, made at ${madeAt}, is whole: ${rows}. Nothing was restored.\n\n`;
   const verdict = log.valid ? 'as it was written' : `tampered with: ${counted(log.breaksFound, 'break', 'breaks')} (countersign audit verify)`;
