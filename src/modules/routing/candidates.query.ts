@@ -4,6 +4,7 @@ import type { HttpConnector } from '../../domain/gate/connector.js';
 import type { RiskLevel } from '../../domain/gate/vocabulary.js';
 import type { Candidate, Wanted } from '../../domain/routing/score.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
+import { SharedReads } from '../../platform/database/batching/shared-reads.js';
 import type { NamedStatement } from '../../platform/database/statements/named-statement.js';
 import { Statements } from '../../platform/database/statements/statements.js';
 import { textArray } from '../../platform/database/statements/text-array.js';
@@ -34,9 +35,10 @@ interface Row {
 const OTHERS = 20;
 
 // A grant of the agent's own that is alive wins over its team's, as at the gate. Holders are found by their grants, so that what is read
-// grows with those who hold something, and not with all agents.
+// grows with those who hold something, and not with all agents. Each is looked up by key (`lateral … limit 1`): a plan that was made once
+// for everybody would read all agents of everybody.
 const CANDIDATES: NamedStatement = {
-  name: 'routing-candidates-1',
+  name: 'routing-candidates-2',
   text: `
     with clock as materialized (select clock_timestamp() as now),
     grants as (
@@ -59,11 +61,10 @@ const CANDIDATES: NamedStatement = {
          and not exists (select from holders h where h.agent_id = a.id) order by a.id limit ${OTHERS}))
     select a.id, a.name, a.status, a.risk_level, a.tags, a.team_id, l.holds, l.blocked,
       extract(epoch from (select now from clock) - a.node_last_seen)::double precision * 1000 as node_age_ms,
-      h.open_requests + h.open_tasks as load,
-      s.stops, d.connectors
+      h.load, s.stops, d.connectors
     from looked_at l
-    join agents a on a.organization_id = $1 and a.id = l.id and a.status <> 'removed'
-    join audit_heads h on h.organization_id = $1 and h.chain = l.id
+    cross join lateral (select * from agents where organization_id = $1 and id = l.id and status <> 'removed' limit 1) a
+    cross join lateral (select open_requests + open_tasks as load from audit_heads where organization_id = $1 and chain = l.id limit 1) h
     cross join (select array_agg(agent_id) as stops from stops
       where organization_id in ($1, 'org_platform') and lifted_at is null) s
     cross join (select json_agg(connector) as connectors from capability_definitions
@@ -73,13 +74,21 @@ const CANDIDATES: NamedStatement = {
 /** The agents among whom one is looked for, each as it is now. Reads other modules' tables, and has none. */
 @Injectable()
 export class CandidatesQuery {
+  private readonly shared = new SharedReads<Candidates>();
+
   constructor(
     private readonly statements: Statements,
     private readonly rates: SuccessRates,
     @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'runtimePrimary'>,
   ) {}
 
-  async read(organizationId: string, { capabilities }: Pick<Wanted, 'capabilities'>): Promise<Candidates> {
+  /** As they are when it is asked, or later: calls that ask the same meanwhile share a read. */
+  read(organizationId: string, { capabilities }: Pick<Wanted, 'capabilities'>): Promise<Candidates> {
+    const key = JSON.stringify([organizationId, ...capabilities]);
+    return this.shared.read(key, () => this.readNow(organizationId, capabilities));
+  }
+
+  private async readNow(organizationId: string, capabilities: readonly string[]): Promise<Candidates> {
     const rates = this.rates.of(organizationId);
     const rows = await this.statements.run<Row>(CANDIDATES, [organizationId, textArray([...capabilities])]);
     const connectors = rows[0]?.connectors ?? [];

@@ -47,9 +47,12 @@ export class RoutingDecisionStore {
         decision.agentId, decision.agentName, decision.score, JSON.stringify(decision.candidates), decision.askedBy, decision.createdAt,
       ],
     );
+    // Of many at once one forgets, and the others do not wait for it.
     tx.queue(
       `delete from routing_decisions where organization_id = $1 and id in
-         (select id from routing_decisions where organization_id = $1 order by id desc offset ${LOG_LENGTH})`,
+         (select d.id from routing_decisions d where d.organization_id = $1 and d.id in
+            (select id from routing_decisions where organization_id = $1 order by id desc offset ${LOG_LENGTH})
+          for update skip locked)`,
       [decision.organizationId],
     );
   }
