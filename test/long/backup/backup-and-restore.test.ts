@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { statSync } from 'node:fs';
+import { backInService, backupUnderLoad } from '../../support/backup/backup-round.js';
 import { aBackupPlace, backupOf, restored, sumsIn, type BackupPlace } from '../../support/backup/backups.js';
 import { manifestOf, unpacked } from '../../support/backup/unpacked.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
-import { as, asRoot } from '../../support/http/actors.js';
 import { allSigned } from '../../support/log/exports.js';
-import { eventually } from '../../support/running/eventually.js';
-import { countersign, rotateRootKey } from '../../support/servers/command-line.js';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
-import { ROOT_KEY } from '../../support/servers/test-run.js';
 
 let server: TestServer;
 let place: BackupPlace;
@@ -33,20 +30,9 @@ afterAll(async () => {
 
 test('a database that is written to is backed up as it is at one moment, and comes back elsewhere', async () => {
   await allSigned(server);
-  const work = { isOver: false, done: 0 };
-  const load = (async () => {
-    while (!work.isOver) {
-      (await agent.client.post('/api/v1/execute', { capability: 'web.search', input: { n: work.done } })).expect(200);
-      work.done++;
-    }
-  })();
-  const before = work.done;
-  const file = await backupOf(server.database.url, place);
-  const after = work.done;
-  work.isOver = true;
-  await load;
+  const { file, meanwhile } = await backupUnderLoad(server, agent, place);
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(after).toBeGreaterThan(before);
+  expect(meanwhile).toBeGreaterThan(0);
 
   const manifest = await manifestOf(file, place);
   const outcome = await restored(file, target.url, place);
@@ -69,27 +55,9 @@ test('a database that is written to is backed up as it is at one moment, and com
 });
 
 test('what was restored serves nobody until it is recovered, and then with new credentials', async () => {
-  const again = await startServer({ replicaOf: { database: target }, env: { AUDIT_CHECKPOINT_SECONDS: '1' } });
-  try {
-    const held = await asRoot(again).get('/api/v1/agents');
-    expect([held.status, held.body.detail]).toEqual([503, expect.stringContaining('restored from a backup of 20')]);
-    const env = { ...place.env, DATABASE_URL: target.url, AUDIT_ANCHORS: target.anchors };
-    expect(await countersign(['recover'], env)).toMatchObject({ code: 1 });
-    expect(await countersign(['recover', '--accept-loss'], env)).toMatchObject({ code: 0 });
-    const key = await rotateRootKey(target.url);
-    const root = as(again, key);
-    await eventually(async () => (await root.get('/api/v1/agents')).expect(200));
-    expect((await as(again, ROOT_KEY).get('/api/v1/agents')).status).toBe(401);
-    expect((await as(again, agent.token).get(`/api/v1/agents/${agent.id}`)).status).toBe(401);
-    expect((await root.get(`/api/v1/hitl/${asked}`)).body).toMatchObject({ status: 'cancelled' });
-    const { token } = (await root.post(`/api/v1/agents/${agent.id}/token`)).body as { token: string };
-    const ran = await as(again, token).post('/api/v1/execute', { capability: 'web.search', input: {} });
-    expect(ran.body).toMatchObject({ status: 'executed' });
-    const verified = await countersign(['audit', 'verify', '--no-remember', '--json'], env);
-    expect([verified.code, (JSON.parse(verified.stdout) as { breaksFound: number }).breaksFound]).toEqual([0, 0]);
-  } finally {
-    await again.stop();
-  }
+  expect(await backInService(target, agent, place)).toEqual([]);
+  const [request] = await target.sql('select status from hitl_requests where id = $1', [asked]);
+  expect(request).toEqual({ status: 'cancelled' });
 });
 
 test('the file is an ordinary one of age and tar, with whole rows in its parts', async () => {

@@ -53,7 +53,8 @@ const COLUMNS: readonly Tampering[] = [
   column('outcome', ['column_mismatch'], eitherOf(other('outcome'), spoiltOf('outcome'), emptied('outcome'))),
   column('timestamp', ['column_mismatch'], eitherOf(other('timestamp'), spoiltOf('timestamp'))),
   column('payload', ['edited'], eitherOf(other('payload'), spoiltOf('payload'))),
-  column('disclosures', ['edited'], eitherOf(other('disclosures'), spoiltOf('disclosures'))),
+  // Where an erased value stood is known by its erasure alone: one that seems to have stood elsewhere was erased by nobody.
+  column('disclosures', ['edited', 'unauthorised_erasure'], eitherOf(other('disclosures'), spoiltOf('disclosures'))),
   column('prev_hash', ['column_mismatch', 'edited'], eitherOf(other('prevHash'), spoiltOf('prevHash'), emptied('prevHash'), () => HEX)),
   column('hash', ['edited', 'column_mismatch'], eitherOf(other('hash'), spoiltOf('hash'), () => HEX)),
 ];
