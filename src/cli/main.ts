@@ -1,26 +1,29 @@
 import { Command, CommanderError } from 'commander';
-import { auditCommand } from './audit/audit.command.js';
-import { backupCommand } from './backup/backup.command.js';
-import { restoreCommand } from './backup/restore.command.js';
-import { environmentCommand } from './environment.command.js';
-import { keyCommand } from './key.command.js';
-import { failureReason } from './failure-reason.js';
-import { recoverCommand } from './recover.command.js';
-import { secretsCommand } from './secrets.command.js';
 import { EXIT, NO_LOG } from './command-output.js';
-import { startCommand } from './start.command.js';
+
+/** By their first word. Each is loaded when it is called: most need the server's code, and those that call a server need none of it. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  start: async () => (await import('./start.command.js')).startCommand(),
+  doctor: async () => (await import('./doctor/doctor.command.js')).doctorCommand(),
+  hitl: async () => (await import('./service/hitl/hitl.command.js')).hitlCommand(),
+  agents: async () => (await import('./service/agents.command.js')).agentsCommand(),
+  grants: async () => (await import('./service/grants.command.js')).grantsCommand(),
+  execute: async () => (await import('./service/execute.command.js')).executeCommand(),
+  stop: async () => (await import('./service/stop.command.js')).stopCommand(),
+  resume: async () => (await import('./service/stop.command.js')).resumeCommand(),
+  audit: async () => (await import('./audit/audit.command.js')).auditCommand(),
+  backup: async () => (await import('./backup/backup.command.js')).backupCommand(),
+  restore: async () => (await import('./backup/restore.command.js')).restoreCommand(),
+  recover: async () => (await import('./recover.command.js')).recoverCommand(),
+  key: async () => (await import('./key.command.js')).keyCommand(),
+  secrets: async () => (await import('./secrets.command.js')).secretsCommand(),
+  environment: async () => (await import('./environment.command.js')).environmentCommand(),
+};
 
 const program = new Command('countersign')
-  .description('Operates a Countersign server.')
+  .description('Operates a Countersign server, and calls one.')
   .exitOverride()
   .configureHelp({ showGlobalOptions: true });
-
-const commands = [
-  startCommand(), secretsCommand(), auditCommand(), keyCommand(), backupCommand(), restoreCommand(), recoverCommand(), environmentCommand(),
-];
-for (const command of commands) {
-  program.addCommand(inheritExit(command));
-}
 
 /** Commander ends the process with 1 on wrong usage, which here means "found wrong". */
 function inheritExit(command: Command): Command {
@@ -30,16 +33,19 @@ function inheritExit(command: Command): Command {
 }
 
 /** By itself Node.js ends with 1, which here means "found wrong", and what it prints no operator reads. */
-function breakOff(error: unknown): void {
+async function breakOff(error: unknown): Promise<void> {
+  const { failureReason } = await import('./failure-reason.js');
   process.stderr.write(`countersign: broke off by an unexpected error, without an outcome (${failureReason(error, NO_LOG)})\n`);
   process.exit(EXIT.NO_CONNECTION);
 }
-process.on('uncaughtException', breakOff);
+process.on('uncaughtException', (error) => void breakOff(error));
 
 try {
+  const named = Object.hasOwn(COMMANDS, process.argv[2] ?? '') ? [COMMANDS[process.argv[2]!]!] : Object.values(COMMANDS);
+  for (const load of named) program.addCommand(inheritExit(await load()));
   if (process.argv.length <= 2) program.help({ error: true });
   await program.parseAsync(process.argv);
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.WELL : EXIT.NO_CONNECTION;
-  else breakOff(error);
+  else await breakOff(error);
 }

@@ -25,7 +25,8 @@ export function backupCommand(): Command {
     .description('Writes database and secrets, as they are at one moment, to one file encrypted by age; servers go on meanwhile. '
       + 'Exit codes: 0 written, 1 refused, 2 could not reach the database.')
     .requiredOption('--out <file>', 'file to write; one that is there already is not replaced')
-    .option('--recipient <key>', 'public key of age that opens it, age1…; may be repeated', (key: string, before: string[] = []) => [...before, key])
+    .option('--recipient <key>', 'public key of age that opens it, age1…; may be repeated',
+      (key: string, before: string[] = []) => [...before, key])
     .option('--passphrase-file <file>', 'file with a passphrase that opens it, of 12 characters or more')
     .option('--database-url <url>', `database to read; ${DATABASE_DEFAULT}`)
     .option('--json', 'print one JSON object')
@@ -89,7 +90,8 @@ async function write(url: string, { out, encrypter, meant, signal }: WriteOrder)
   }
 }
 
-function present({ instance, madeAt, tables, checkpoint }: Manifest, file: string, { seconds, json }: { seconds: number; json: boolean }): void {
+function present(manifest: Manifest, file: string, { seconds, json }: { seconds: number; json: boolean }): void {
+  const { instance, madeAt, tables, checkpoint } = manifest;
   const rows = tables.reduce((sum, one) => sum + one.rows, 0);
   const { size: bytes } = statSync(file);
   if (json) {

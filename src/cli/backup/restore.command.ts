@@ -39,7 +39,8 @@ export function restoreCommand(): Command {
     .option('--secrets-out <file>', 'writes the secrets to a new environment file; needed for a database whose secrets are not set here')
     .addOption(verifierKeyOption('checkpoints'))
     .option('--even-tampered', 'restores a backup whose audit log was tampered with, for whoever looks into it')
-    .addOption(new Option('--check', 'only reads the backup to its end, and says whether it is whole').conflicts(['secretsOut', 'databaseUrl']))
+    .addOption(new Option('--check', 'only reads the backup to its end, and says whether it is whole')
+      .conflicts(['secretsOut', 'databaseUrl']))
     .option('--json', 'print one JSON object')
     .action(async (file: string, options: RestoreOptions) => {
       process.exitCode = await restore(resolve(file), options, withEnvironmentFile(process.env));
@@ -92,7 +93,8 @@ function members({ manifest, log }: Restored, { into, secretsIn }: Place): objec
 function report({ manifest: { instance, madeAt, tables }, log }: Restored, { into, secretsIn }: Place): string {
   const rows = `${counted(tables.reduce((sum, one) => sum + one.rows, 0), 'row', 'rows')} of ${tables.length} tables`;
   if (log === undefined) return `\n  The backup of ${instance}, made at ${madeAt}, is whole: ${rows}. Nothing was restored.\n\n`;
-  const verdict = log.valid ? 'as it was written' : `tampered with: ${counted(log.breaksFound, 'break', 'breaks')} (countersign audit verify)`;
+  const verdict = log.valid ? 'as it was written'
+    : `tampered with: ${counted(log.breaksFound, 'break', 'breaks')} (countersign audit verify)`;
   return [
     '', `  ${instance} is back as it was at ${madeAt}: ${rows}, in ${into}.`,
     `  The audit log is ${verdict}: ${counted(log.entries, 'entry', 'entries')} in ${counted(log.chains, 'chain', 'chains')}.`,

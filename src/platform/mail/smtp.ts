@@ -57,6 +57,11 @@ export class Smtp {
     }
   }
 
+  /** Connects, and signs in where a user is set; sends nothing. @throws Error */
+  async check(): Promise<void> {
+    await (await this.open()).verify();
+  }
+
   /** Sends a mail once, and says how far it came. @param id the part of its `Message-ID` before the `@` */
   async deliver(mail: OutgoingMail, id: string, terms: DeliveryTerms): Promise<Delivery> {
     const { smtpHost, smtpFrom } = this.config;

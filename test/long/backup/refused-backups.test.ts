@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { aBackupPlace, backupOf, madeBackup, restored, SECRETS, type BackupPlace } from '../../support/backup/backups.js';
@@ -84,7 +85,8 @@ describe('a restore is refused with the reason, and the database stays empty', (
     await refusedWith(await made('schema.age', { version: '9.9.9', migrations: [...manifest.migrations, 'CreateLater20991121000100'] }),
       /made by version 9\.9\.9, whose schema this version does not know \(CreateLater20991121000100\)/);
     const agents = 'tables/agents/000001.copy';
-    await refusedWith(await made('rows.age', {}, { [agents]: files[agents]!.replace('limited', 'minimal') }), 'not those that its manifest names');
+    const changed = { [agents]: files[agents]!.replace('limited', 'minimal') };
+    await refusedWith(await made('rows.age', {}, changed), 'not those that its manifest names');
     const renamed = manifest.tables.map((table) => (table.name === 'passkeys' ? { ...table, name: 'pg_authid' } : table));
     await refusedWith(await made('tables.age', { tables: renamed }), 'names tables or columns');
     const injected = manifest.tables.map((table) => (table.name === 'passkeys' ? { ...table, columns: ['id) from stdin; drop'] } : table));
@@ -107,7 +109,8 @@ describe('a restore is refused with the reason, and the database stays empty', (
     try {
       await anAgent(tampered).granted('web.search').create();
       await allSigned(tampered);
-      await tampered.database.asSuperuser(`update audit_entries set payload = replace(payload, 'web.search', 'web.read') where event like 'capab%'`);
+      await tampered.database.asSuperuser(
+        `update audit_entries set payload = replace(payload, 'web.search', 'web.read') where event like 'capab%'`);
       const taken = await backupOf(tampered.database.url, place, 'tampered.age');
       await refusedWith(taken, /audit log in this backup was tampered with before it was made \(\d+ found/);
       const target = await createTestDatabase('empty');
@@ -184,7 +187,7 @@ describe('a backup is refused with the reason', () => {
     const words = ['backup', '--database-url', server.database.url, '--recipient', place.recipient, '--out', join(place.folder, 'new.age')];
     const none = await countersign(words, { DATA_DIR: join(place.folder, 'none') });
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('JWT_SECRET, ENCRYPTION_KEY, AUDIT_SIGNING_KEY: must be set')]);
-    const other = await countersign(words, { ...place.env, ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') });
+    const other = await countersign(words, { ...place.env, ENCRYPTION_KEY: randomBytes(32).toString('base64') });
     expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('ENCRYPTION_KEY: is not the one')]);
   });
 
@@ -215,9 +218,8 @@ describe('a backup is refused with the reason', () => {
     while (command.isRunning() && !begun()) await pause(2);
     command.child.kill('SIGKILL');
     await command.ended;
-    const left = readdirSync(place.folder).filter((name) => name === 'new.age');
-    if (left.length > 0) expect((await restored(join(place.folder, 'new.age'), empty.url, place, '--check')).code).not.toBe(1);
-    truncateSync(file, readFileSync(file).length);
+    const isThere = existsSync(join(place.folder, 'new.age'));
+    if (isThere) expect((await restored(join(place.folder, 'new.age'), empty.url, place, '--check')).code).toBe(0);
   });
 });
 

@@ -14,6 +14,7 @@ import { startServer } from '../../support/servers/server.js';
 const CHUNK = 64 * 1024 + 16;
 /** Enough of them that the file has several pieces. */
 const CALLS = 60;
+const KINDS = ['a bit of the header', 'a bit of the last piece', 'a bit elsewhere', 'cut between pieces', 'cut elsewhere'] as const;
 /** Of every ten cases. */
 const HEADER_EACH = 3;
 const CUT_EACH = 3;
@@ -54,8 +55,7 @@ async function damaged(file: string, place: BackupPlace, target: TestDatabase, {
   const header = bytes.indexOf('\n--- ') + '\n--- '.length + 43 + 1 + 16;
   const random = generator(seed);
   const below = (limit: number) => Math.floor(random() * limit);
-  const coverage: Record<string, number> = { 'a bit of the header': 0, 'a bit of the last piece': 0, 'a bit elsewhere': 0, 'cut between pieces': 0,
-    'cut elsewhere': 0 };
+  const coverage: Record<string, number> = Object.fromEntries(KINDS.map((kind) => [kind, 0]));
   const cut = join(place.folder, 'damaged.age');
   const attempt = () => restoreFromFile({
     file: cut, decrypter: openerOf(place), target: targetOf({ ...process.env, ...SECRETS, DATABASE_URL: target.url }, undefined),
@@ -65,7 +65,7 @@ async function damaged(file: string, place: BackupPlace, target: TestDatabase, {
     const { kind, at, made } = oneDamage(done);
     coverage[kind]!++;
     writeFileSync(cut, made);
-    const outcome = await attempt().then(() => 'it was restored', (error: unknown) => (error instanceof StartRefused ? undefined : String(error)));
+    const outcome = await attempt().then(() => 'it was restored', unlessRefused);
     if (outcome !== undefined) return { checked: done, counterexample: `${kind}, at ${at} of ${bytes.length}: ${outcome}`, coverage };
     progress(done + 1);
   }
@@ -76,7 +76,7 @@ async function damaged(file: string, place: BackupPlace, target: TestDatabase, {
   rmSync(cut);
   return { checked: count, ...(whole === 0 ? {} : { counterexample: `the undamaged one was not restored: ${whole}` }), coverage };
 
-  function oneDamage(n: number): { kind: string; at: number; made: Buffer } {
+  function oneDamage(n: number): { kind: (typeof KINDS)[number]; at: number; made: Buffer } {
     const turn = n % 10;
     if (turn < CUT_EACH) {
       const pieces = Math.floor((bytes.length - header) / CHUNK);
@@ -91,3 +91,5 @@ async function damaged(file: string, place: BackupPlace, target: TestDatabase, {
     return { kind: at < header ? 'a bit of the header' : isLast ? 'a bit of the last piece' : 'a bit elsewhere', at, made };
   }
 }
+
+const unlessRefused = (error: unknown) => (error instanceof StartRefused ? undefined : String(error));

@@ -33,7 +33,8 @@ export async function restoreBackup(order: RestoreOrder): Promise<void> {
   const { manifest } = order;
   const options = dataSourceOptions({ url: order.url, poolSize: 1, connectTimeoutMs: 5_000, withoutLimits: true });
   // A stream of rows needs the connection for itself.
-  const dataSource = new DataSource({ ...options, extra: { ...options.extra as object, pipeline: false, stream: undefined } } as DataSourceOptions);
+  const extra = { ...options.extra as object, pipeline: false, stream: undefined };
+  const dataSource = new DataSource({ ...options, extra } as DataSourceOptions);
   await dataSource.initialize();
   const runner = dataSource.createQueryRunner();
   try {
@@ -66,7 +67,9 @@ async function assertEmpty(run: RunStatement): Promise<void> {
   const [server] = await run(
     `select current_setting('server_version_num')::integer as version, current_setting('server_encoding') as encoding`, []);
   const { version, encoding } = server as { version: number; encoding: string };
-  if (version < OLDEST_POSTGRESQL) throw new StartRefused(`PostgreSQL 15 or newer is needed; this server is ${Math.floor(version / 10_000)}`);
+  if (version < OLDEST_POSTGRESQL) {
+    throw new StartRefused(`PostgreSQL 15 or newer is needed; this server is ${Math.floor(version / 10_000)}`);
+  }
   if (encoding !== 'UTF8') throw new StartRefused(`the database has the encoding ${encoding}: make it with UTF8`);
   const found = await run(
     `select x.name from (

@@ -1,6 +1,5 @@
 import { createReadStream, readFileSync } from 'node:fs';
-import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
+import { ReadableStream } from 'node:stream/web';
 import { Decrypter, Encrypter } from 'age-encryption';
 import { StartRefused } from '../../../platform/config/start-refused.js';
 
@@ -84,13 +83,13 @@ export async function* encrypted(bytes: AsyncIterable<Uint8Array>, encrypter: En
  */
 export async function* decrypted(file: string, decrypter: Decrypter): AsyncGenerator<Uint8Array> {
   const source = createReadStream(file, { highWaterMark: PIECE });
-  let broken: Error | undefined;
+  let broken: NodeJS.ErrnoException | undefined;
   source.once('error', (error) => (broken = error));
   try {
     yield* piecesOf(await decrypter.decrypt(streamOf(source)));
   } catch (error) {
-    if (broken !== undefined) throw new StartRefused(`${file} cannot be read (${(broken as NodeJS.ErrnoException).code ?? broken.message})`);
-    throw new StartRefused(whyNot(error, file));
+    if (broken === undefined) throw new StartRefused(whyNot(error, file));
+    throw new StartRefused(`${file} cannot be read (${broken.code ?? broken.message})`);
   } finally {
     source.destroy();
   }
@@ -107,7 +106,7 @@ function whyNot(error: unknown, file: string): string {
 
 /** Whoever stops reading ends the source, too. */
 function streamOf(bytes: AsyncIterable<Uint8Array>): globalThis.ReadableStream<Uint8Array<ArrayBuffer>> {
-  return Readable.toWeb(Readable.from(bytes, { objectMode: true })) as ReadableStream as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>;
+  return ReadableStream.from(bytes) as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
 async function* piecesOf(stream: globalThis.ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -58,7 +58,8 @@ export function readManifest(text: string): Manifest {
   const value = parsed(text);
   const { format } = (value ?? {}) as { format?: unknown };
   if (typeof format === 'number' && format > FORMAT) {
-    throw new StartRefused(`this backup has form ${format}, and this version reads form ${FORMAT}: restore it with the version that made it`);
+    throw new StartRefused(`this backup has form ${format}, and this version reads form ${FORMAT}: `
+      + 'restore it with the version that made it');
   }
   const read = manifest.safeParse(value);
   if (!read.success) throw new StartRefused(`this is no backup of Countersign: its ${MANIFEST} cannot be read`);

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import type { Countersign, GateDryRun, Input, Outcome } from '@countersign/sdk';
+import { Command, Option } from 'commander';
+import { EXIT, commandOutput, type ExitCode } from '../command-output.js';
+import { oneLine, visible } from '../../domain/notifications/plain-text.js';
+import { UsageError, onService, withServiceOptions, type ServiceOptions } from './service-command.js';
+import { print, printJson, styled } from './shown.js';
+
+const STANDARD_INPUT = 0;
+
+interface ExecuteOptions extends ServiceOptions {
+  readonly input?: string;
+  readonly inputFile?: string;
+  readonly action?: string;
+  readonly agent?: string;
+  readonly idempotencyKey?: string;
+  readonly wait?: string;
+  readonly dryRun?: boolean;
+}
+
+/** One call at the gate. */
+export function executeCommand(): Command {
+  return withServiceOptions(new Command('execute'))
+    .description('Executes a capability, or asks for it, as the agent whose token or key it is. '
+      + 'Exit codes: 0 it ran, or you may do it now; 1 anything else that the gate said, a request to a person too; 2 no connection.')
+    .argument('<capability>', 'its exact name')
+    .addOption(new Option('--input <json>', 'what it is done with, a JSON object; default: {}').conflicts('inputFile'))
+    .option('--input-file <file>', 'file that holds it; - is standard input')
+    .option('--action <name>', 'name of the action, for the reviewer')
+    .option('--agent <id>', 'which agent acts; for root, and dry runs of administrators')
+    .addOption(new Option('--idempotency-key <key>', 'the same call by the same key is done once').conflicts('dryRun'))
+    .addOption(new Option('--wait <seconds>', 'waits so long for a decision').conflicts('dryRun'))
+    .option('--dry-run', 'only what the gate would do, and why; exit code 0 where it would run')
+    .action((capability: string, options: ExecuteOptions) =>
+      onService('execute', options, (service, _, signal) => execute(service, capability, options, signal)));
+}
+
+async function execute(service: Countersign, capability: string, options: ExecuteOptions, signal: AbortSignal): Promise<ExitCode> {
+  const { action, agent, idempotencyKey, wait, dryRun, json } = options;
+  const input = inputOf(options);
+  const said = { ...(action === undefined ? {} : { action }), ...(agent === undefined ? {} : { agentId: agent }) };
+  if (dryRun) return presentDryRun(await service.gate.dryRun(capability, input, { ...said, signal }), json === true);
+  const outcome = await service.execute(capability, input, {
+    ...said, signal, ...(idempotencyKey === undefined ? {} : { idempotencyKey }), ...waiting(wait),
+    onPending: ({ hitlRequestId }) => commandOutput('execute').say(`a person is asked: ${hitlRequestId}`),
+  });
+  return present(outcome, json === true);
+}
+
+function waiting(wait: string | undefined): { waitForApproval?: boolean; waitTimeoutMs?: number } {
+  if (wait === undefined) return {};
+  if (!/^[1-9]\d{0,6}$/.test(wait)) throw new UsageError('--wait takes whole seconds, from 1');
+  return { waitForApproval: true, waitTimeoutMs: Number(wait) * 1_000 };
+}
+
+function inputOf({ input, inputFile }: ExecuteOptions): Input {
+  const [option, text] = inputFile === undefined ? ['--input', input ?? '{}'] : ['--input-file', textIn(inputFile)];
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new UsageError(`${option} is no JSON`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UsageError(`${option} must be a JSON object`);
+  return value as Input;
+}
+
+function textIn(file: string): string {
+  try {
+    return readFileSync(file === '-' ? STANDARD_INPUT : file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`--input-file cannot be read (${(error as NodeJS.ErrnoException).code}): ${file}`);
+  }
+}
+
+function present(outcome: Outcome, json: boolean): ExitCode {
+  if (json) printJson(outcome);
+  else print(outcomeText(outcome));
+  return outcome.status === 'executed' ? EXIT.WELL : EXIT.REFUSED;
+}
+
+function outcomeText(outcome: Outcome): string {
+  const { executionId } = outcome;
+  switch (outcome.status) {
+    case 'executed':
+      return [
+        `  ${styled('green', 'executed')}  ${executionId}${outcome.runs === 'caller' ? '  you may do it now' : ''}`,
+        ...outcome.output === undefined ? [] : [visible(JSON.stringify(outcome.output, null, 2))],
+      ].join('\n');
+    case 'failed':
+      return `  ${styled('red', outcome.indeterminate ? 'may have been done' : 'failed')}  ${executionId}  ${
+        oneLine(`${outcome.error.code}: ${outcome.error.message}`, Infinity)}`;
+    case 'blocked':
+      return `  ${styled('red', 'blocked')}  ${executionId}  ${oneLine(outcome.reason, Infinity)}`;
+    case 'pending_approval':
+      return `  ${styled('yellow', 'waits for a person')}  ${outcome.hitlRequestId}`;
+  }
+}
+
+function presentDryRun(dryRun: GateDryRun, json: boolean): ExitCode {
+  const { decision, effectiveMode, reasons } = dryRun;
+  if (json) printJson(dryRun);
+  else {
+    print(`  ${styled('bold', oneLine(decision))}${effectiveMode === undefined ? '' : `  (${effectiveMode})`}`);
+    for (const { detail } of reasons) print(`  ${oneLine(detail, Infinity)}`);
+  }
+  return decision === 'run' ? EXIT.WELL : EXIT.REFUSED;
+}

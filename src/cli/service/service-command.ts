@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { Countersign, CountersignError, type ErrorCode } from '@countersign/sdk';
+import type { Command } from 'commander';
+import { oneLine } from '../../domain/notifications/plain-text.js';
+import { withEnvironmentFile } from '../../start/environment-file.js';
+import { EXIT, commandOutput, type ExitCode } from '../command-output.js';
+
+/** A person waits before the terminal: a server that does not answer is given up sooner than a program would. */
+const TIMEOUT_MS = 10_000;
+/** What went wrong before or beside an answer of the service's; every other code is a refusal. */
+const UNANSWERED: readonly ErrorCode[] =
+  ['INVALID_OPTIONS', 'UNREACHABLE', 'BAD_RESPONSE', 'DEADLINE_EXCEEDED', 'ABORTED', 'TOKEN_EXPIRED'];
+
+/** What every command that calls a server takes. */
+export interface ServiceOptions {
+  readonly url?: string;
+  readonly key?: string;
+  readonly keyFile?: string;
+  readonly json?: boolean;
+}
+
+/** Wrong usage, in a sentence that says what to write instead. */
+export class UsageError extends Error {}
+
+export function withServiceOptions(command: Command): Command {
+  return command
+    .option('--url <url>', 'server; default: COUNTERSIGN_URL')
+    .option('--key <key>', 'your key or token; default: --key-file, else COUNTERSIGN_KEY or COUNTERSIGN_KEY_FILE')
+    .option('--key-file <file>', 'file that holds it: unlike --key no other user of this machine sees it')
+    .option('--json', 'print one JSON object');
+}
+
+/** A command's call: what it does with the server, and how that ends. */
+export type ServiceWork<Options> = (service: Countersign, options: Options, signal: AbortSignal) => Promise<ExitCode | void>;
+
+/**
+ * Runs `work` on the server that was named, sets the exit code, and says what went wrong in one line without the key. An interrupt ends
+ * the call; what was sent may have been done.
+ */
+export async function onService<Options extends ServiceOptions>(name: string, options: Options, work: ServiceWork<Options>): Promise<void> {
+  const { refuse } = commandOutput(name);
+  const cut = new AbortController();
+  const stop = () => cut.abort();
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    process.exitCode = (await work(serviceOf(options, withEnvironmentFile(process.env)), options, cut.signal)) ?? EXIT.WELL;
+  } catch (error) {
+    if (error instanceof UsageError) process.exitCode = refuse(error.message, EXIT.NO_CONNECTION);
+    else if (error instanceof CountersignError) process.exitCode = refuse(whatWentWrong(error), exitCodeOf(error));
+    else throw error;
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}
+
+function serviceOf({ url, key, keyFile }: ServiceOptions, env: NodeJS.ProcessEnv): Countersign {
+  const address = url ?? env['COUNTERSIGN_URL'];
+  if (!address) throw new UsageError('no server: give --url or COUNTERSIGN_URL, such as https://countersign.example');
+  const inFile = key === undefined ? keyFile ?? (env['COUNTERSIGN_KEY'] ? undefined : env['COUNTERSIGN_KEY_FILE']) : undefined;
+  const credential = key ?? (inFile === undefined ? env['COUNTERSIGN_KEY'] : keyIn(inFile));
+  if (!credential) throw new UsageError('no key: give --key-file, --key or COUNTERSIGN_KEY');
+  return new Countersign({ url: address, credential, timeoutMs: TIMEOUT_MS });
+}
+
+function keyIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new UsageError(`the file of the key cannot be read (${(error as NodeJS.ErrnoException).code}): ${file}`);
+  }
+}
+
+/** An input that was refused here was sent to nobody: that is wrong usage, as anything is that has no status. */
+function exitCodeOf({ code, status }: CountersignError): ExitCode {
+  const isUnanswered = UNANSWERED.includes(code) || (code === 'VALIDATION_FAILED' && status === undefined);
+  return isUnanswered ? EXIT.NO_CONNECTION : EXIT.REFUSED;
+}
+
+/** What the service repeats of somebody's is shown so that every character is seen. */
+function whatWentWrong(error: CountersignError): string {
+  const { code, detail, cause, requestId, executionId, hitlId, errors = [] } = error;
+  const deepest = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  const why = code === 'UNREACHABLE' && deepest instanceof Error && deepest.message !== '' ? ` (${deepest.message})` : '';
+  const places = errors.filter(({ pointer }) => !detail.includes(pointer)).map(({ pointer, message }) => `; ${pointer}: ${message}`);
+  const about = [['execution', executionId], ['request', hitlId], ['call', requestId]]
+    .flatMap(([what, id]) => (id ? [`${what} ${id}`] : []));
+  return oneLine(`${code}: ${detail}${why}${places.join('')}${about.length > 0 ? ` [${about.join(', ')}]` : ''}`, Infinity);
+}
