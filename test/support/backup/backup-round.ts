@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { anAgent, type BuiltAgent } from '../builders/agents.js';
+import { erased } from '../erasure/erasures.js';
 import { as, asRoot } from '../http/actors.js';
+import { startReceiver } from '../http/receiver.js';
 import { allSigned } from '../log/exports.js';
+import { aDecidedLog } from '../memory/decided-log.js';
 import { eventually } from '../running/eventually.js';
 import { countersign, rotateRootKey } from '../servers/command-line.js';
 import { createTestDatabase, type TestDatabase } from '../servers/database.js';
@@ -60,12 +63,33 @@ export async function backInService(target: TestDatabase, agent: BuiltAgent, pla
   }
 }
 
-/**
- * Backs a server up under load, restores the backup into a database elsewhere, compares every table, and puts it into service.
- *
- * @returns what came of it, and what is not as it should be
- */
-export async function backupRound(server: TestServer): Promise<{ readonly told: string; readonly wrong: readonly string[] }> {
+/** `backupRound` with a log in which everything has happened, an erasure too. */
+export async function backupOfStory(): Promise<RoundOutcome> {
+  const receiver = await startReceiver();
+  try {
+    const server = await startServer({ env: { OUTBOUND_ALLOW: receiver.destination, AUDIT_CHECKPOINT_SECONDS: '1' } });
+    try {
+      const { member } = await aDecidedLog(server, receiver);
+      const { status } = await asRoot(server).delete(`/api/v1/users/${member.id}/data`);
+      if (status >= 300) throw new Error(`the erasure was answered ${status}`);
+      await erased(server);
+      return await backupRound(server);
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await receiver.close();
+  }
+}
+
+/** What came of it, and what is not as it should be. */
+export interface RoundOutcome {
+  readonly told: string;
+  readonly wrong: readonly string[];
+}
+
+/** Backs a server up under load, restores the backup into a database elsewhere, compares every table, and puts it into service. */
+async function backupRound(server: TestServer): Promise<RoundOutcome> {
   const [place, target] = [await aBackupPlace(), await createTestDatabase('empty')];
   try {
     const agent = await anAgent(server).granted('web.search').create();
