@@ -42,6 +42,13 @@ const layers = [
     to: { path: '^src/(app|app\\.module|configure-app)\\.ts$|^src/modules/.*\\.(controller|module|presenter)\\.ts$' },
   },
   {
+    name: 'service-commands-are-clients',
+    comment: 'A command that calls a server has no right of its own, and starts at once: it loads no server code.',
+    severity: 'error',
+    from: { path: '^src/cli/service/' },
+    to: { reachable: true, path: '^src/(modules|platform|start)/', pathNot: ['/config/checkout-root\\.ts$', '^src/start/environment-file\\.ts$'] },
+  },
+  {
     name: 'migrations-are-frozen',
     comment: 'A migration runs for years after the modules have changed, so it imports none of them.',
     severity: 'error',

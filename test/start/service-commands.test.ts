@@ -49,8 +49,13 @@ describe('every command, by hand and by --json', () => {
     expect((await both(['agents', 'show', agent.id])).text).toMatch(/email\.send +propose +propose/);
     const { agent: { id } } = value as unknown as { agent: { id: string } };
     expect((await both(['agents', 'token', id])).value).toMatchObject({ token: expect.stringMatching(/^ey/) });
-    expect((await both(['agents', 'deactivate', id, '--reason', 'no use'])).text).toContain('deactivated');
-    expect((await both(['agents', 'activate', id])).text).toContain('active');
+    const [off, on] = [['agents', 'deactivate', id, '--reason', 'no use'], ['agents', 'activate', id]];
+    expect((await countersign(off, env())).stdout).toMatch(/deactivated +agt_/);
+    expect((await countersign(on, env())).stdout).toMatch(/active +agt_/);
+    for (const [words, status] of [[off, 'deactivated'], [on, 'active']] as const) {
+      expect(JSON.parse((await countersign([...words, '--json'], env())).stdout)).toMatchObject({ agent: { id, status } });
+    }
+    expect(await countersign(on, env())).toMatchObject({ code: 1, stderr: expect.stringContaining('CONFLICT') });
     expect((await both(['agents', 'list', '--risk', 'unacceptable'])).text).toBe('  There is none.\n');
   });
 
@@ -60,7 +65,7 @@ describe('every command, by hand and by --json', () => {
     expect(value).toMatchObject({ grant: { capability: 'web.search', hitlMode: 'propose', agentId: other.id } });
     const { text, value: list } = await both(['grants', 'list', '--agent', other.id]);
     expect(text).toMatch(/web\.search +propose/);
-    const [{ id }] = list['grants'] as [{ id: string }];
+    const { grants: [{ id }] } = list as unknown as { grants: [{ id: string }] };
     expect(await countersign(['grants', 'revoke', id, '--json'], env())).toMatchObject({ code: 0, stdout: expect.stringContaining(id) });
     expect((await both(['grants', 'list', '--agent', other.id])).value).toMatchObject({ grants: [] });
   });
@@ -108,7 +113,7 @@ describe('every command, by hand and by --json', () => {
   test('stop and resume', async () => {
     const made = await countersign(['stop', '--agent', agent.id, '--reason', 'enough', '--json'], env());
     const { stop: { id } } = JSON.parse(made.stdout) as { stop: { id: string } };
-    expect((await agent.client.post('/api/v1/execute', { capability: 'web.search' })).status).toBe(423);
+    expect((await agent.client.post('/api/v1/execute', { capability: 'web.search' })).status).toBe(403);
     expect((await both(['resume'])).text).toMatch(new RegExp(`${id} +agent ${agent.id} +enough`));
     expect(await countersign(['resume', id], env())).toMatchObject({ code: 0, stdout: expect.stringContaining('lifted') });
     expect((await both(['resume'])).value).toMatchObject({ stops: [] });
@@ -178,7 +183,8 @@ describe('wrong usage is one sentence with exit code 2, and no key is in it', ()
   });
 
   test('a key that is refused is a refusal; one from a file is taken', async () => {
-    expect(await countersign(['hitl', 'list'], env(SECRET))).toMatchObject({ code: 1, stderr: expect.stringContaining('UNAUTHORIZED') });
+    const unknown = await countersign(['hitl', 'list'], env(SECRET));
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('UNAUTHENTICATED')]);
     const file = join(mkdtempSync(join(runFolder(), 'key-')), 'key');
     writeFileSync(file, `${admin.key}\n`);
     expect(await countersign(['hitl', 'list', '--url', server.url, '--key-file', file], {})).toMatchObject({ code: 0 });

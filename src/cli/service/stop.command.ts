@@ -45,7 +45,8 @@ async function stop({ stops }: Countersign, options: StopOptions): Promise<void>
 
 async function resume({ stops }: Countersign, id: string | undefined, { json }: ServiceOptions): Promise<void> {
   if (id !== undefined) {
-    const lifted = await stops.lift(id);
+    await stops.lift(id);
+    const lifted = await stops.get(id);
     return json ? printJson(lifted) : print(`  ${styled('green', 'lifted')}  ${targetText(lifted.stop)}`);
   }
   const { stops: found, total } = await stops.list({ status: 'active', limit: SHOWN });

@@ -58,6 +58,7 @@ npx() {
   shift
   node "$CHECKOUT/bin/countersign.mjs" "$@"
 }
+: > "$LOG/statuses"
 set -eu
 `;
 
@@ -78,7 +79,7 @@ export async function runCommands(
   const code = await new Promise<number | null>((done) => child.once('close', done));
   return {
     code, output,
-    statuses: readFileSync(join(log, 'statuses'), 'utf8').trim().split('\n').map(Number),
+    statuses: readFileSync(join(log, 'statuses'), 'utf8').split('\n').filter((line) => line !== '').map(Number),
     answerTo: (call) => JSON.parse(readFileSync(join(log, `${call + 1}.json`), 'utf8')) as unknown,
     left: () => readdirSync(log).filter((name) => !/^(\d+\.json|body|statuses)$/.test(name)),
     forget: () => rmSync(log, { recursive: true, force: true }),
