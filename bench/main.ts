@@ -8,6 +8,7 @@ import { resolveStudy } from './studies/agents/resolve-study.js';
 import { appendStudy } from './studies/append-study.js';
 import { approveStudy } from './studies/approve-study.js';
 import { auditQueryStudy } from './studies/audit-query-study.js';
+import { backupStudy } from './studies/backup/backup-study.js';
 import { makeAgentKeys, registerAgents } from './callers.js';
 import { verifyLog } from './checks.js';
 import { environmentOf, workFolder } from './environment.js';
@@ -29,7 +30,7 @@ import { verifyStudy } from './studies/verify-study.js';
 /** The sweep is behind what counts requests: it ends them. */
 const STUDIES: readonly Study[] = [
   pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy, notifyStudy, integrateStudy, verifyStudy,
-  secretStudy, mcpStudy, nodeStudy, chainStudy, resolveStudy,
+  secretStudy, mcpStudy, nodeStudy, chainStudy, resolveStudy, backupStudy,
 ];
 
 /** What then fails fails for want of the servers, which is no news. */

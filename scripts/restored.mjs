@@ -1,6 +1,6 @@
 // npm run restored: makes a log in which everything has happened, erasures and a sweep too, dumps the database by pg_dump, restores it
-// beside by psql, and verifies what came out: by the engine, by the judges, and by files for the stand-alone verifier. Then the same server
-// is backed up under load by `countersign backup`, restored elsewhere, recovered, and put to work; the file is opened by `age` and `tar`.
+// beside by psql, and verifies what came out: by the engine, by the judges, and by files for the stand-alone verifier. Then a server
+// with a story is backed up under load by `countersign backup`, restored elsewhere, recovered, and put to work; `age` and `tar` open the file.
 // Ends with 0 when nobody suspects anything, every change of the restored log is found, and all of the backup is back; 1 otherwise, 2
 // without PostgreSQL's programs.
 import { spawnSync } from 'node:child_process';
@@ -16,7 +16,7 @@ async function check({ binaries, folder, superuserUrl }) {
   const support = (name) => import(`../dist/proofs/test/support/${name}.js`);
   const [{ bigLog, SEED }, { falseAlarm, instance }, { loggedLog }, { ENTRIES }, { aged, archiveFolder, swept }] = await Promise.all(
     ['tampering/big-log', 'tampering/instance', 'tampering/logged-log', 'tampering/kinds/entries', 'retention/retention'].map(support));
-  const { backupRound } = await support('backup/backup-round');
+  const { backupOfStory } = await support('backup/backup-round');
 
   const big = await bigLog(1, 1, () => Promise.resolve());
   await big.erase(big.bulk[1], 25);
@@ -49,8 +49,7 @@ async function check({ binaries, folder, superuserUrl }) {
       else if (outcome) found++;
     }
     process.stdout.write(`${found} of ${ENTRIES.length} changes of it were found\n`);
-    await big.server.restart();
-    const backup = await backupRound(big.server);
+    const backup = await backupOfStory();
     process.stdout.write(`backup and restore: ${backup.told}\n${backup.wrong.map((what) => `wrong: ${what}\n`).join('')}`);
     return wrong === undefined && found === ENTRIES.length && backup.wrong.length === 0;
   } finally {

@@ -55,8 +55,10 @@ export async function backInService(target: TestDatabase, agent: BuiltAgent, pla
     const { token } = (await root.post(`/api/v1/agents/${agent.id}/token`)).body as { token: string };
     const { body } = await as(again, token).post('/api/v1/execute', { capability: 'web.search', input: {} });
     wanted('the agent works again', (body as { status: string }).status === 'executed');
+    await allSigned(again);
     const { stdout } = await countersign(['audit', 'verify', '--no-remember', '--json'], env);
-    wanted('the log verifies', (JSON.parse(stdout) as { breaksFound: number }).breaksFound === 0);
+    const { verdict } = JSON.parse(stdout) as { verdict: string };
+    wanted(`the log is valid, not ${verdict}`, verdict === 'valid');
     return wrong;
   } finally {
     await again.stop();
