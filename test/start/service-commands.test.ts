@@ -111,10 +111,11 @@ describe('every command, by hand and by --json', () => {
   });
 
   test('stop and resume', async () => {
-    const made = await countersign(['stop', '--agent', agent.id, '--reason', 'enough', '--json'], env());
+    const other = await anAgent(server).granted('web.search').create();
+    const made = await countersign(['stop', '--agent', other.id, '--reason', 'enough', '--json'], env());
     const { stop: { id } } = JSON.parse(made.stdout) as { stop: { id: string } };
-    expect((await agent.client.post('/api/v1/execute', { capability: 'web.search' })).status).toBe(403);
-    expect((await both(['resume'])).text).toMatch(new RegExp(`${id} +agent ${agent.id} +enough`));
+    expect((await other.client.post('/api/v1/execute', { capability: 'web.search' })).status).toBe(403);
+    expect((await both(['resume'])).text).toMatch(new RegExp(`${id} +agent ${other.id} +enough`));
     expect(await countersign(['resume', id], env())).toMatchObject({ code: 0, stdout: expect.stringContaining('lifted') });
     expect((await both(['resume'])).value).toMatchObject({ stops: [] });
     const nothing = await countersign(['stop', '--reason', 'what'], env());
