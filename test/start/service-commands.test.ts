@@ -144,14 +144,20 @@ describe('an approval is of what was shown', () => {
     }
   });
 
-  test('what was changed since is not approved', async () => {
-    const id = await asked({ to: 'a@example.com', amount: 5 });
-    const change = async () => {
-      await server.sql(`update hitl_requests set action_digest = repeat('b', 64) where id = $1`, [id]);
+  test('what another person has edited since is not approved', async () => {
+    const payer = await anAgent(server).granted('email.send', { hitlMode: 'escalate' }).create();
+    const call = { capability: 'email.send', input: { to: 'a@example.com', amount: 10 } };
+    const id = (await payer.client.post('/api/v1/execute', call)).expect(202).text('hitlRequestId');
+    const other = await aPerson(server, 'admin');
+    const edit = async () => {
+      const editedInput = { to: 'a@example.com', amount: 1_000_000 };
+      (await other.client.post(`/api/v1/hitl/${id}/approve`, { editedInput })).expect(200);
       return 'yes\n';
     };
-    const { code, output } = await onTerminal(['hitl', 'approve', id], env(), [[/Type yes: /, change]]);
+    const { code, output } = await onTerminal(['hitl', 'approve', id], env(), [[/Type yes: /, edit]]);
     expect([code, output]).toEqual([1, expect.stringContaining('HITL_DIGEST_MISMATCH')]);
+    expect(['pending', 'escalated']).toContain(await statusOf(id));
+    expect((await both(['hitl', 'show', id])).text).toMatch(/as it was edited[^]*1000000[^]*asked for[^]*10/);
   });
 });
 

@@ -27,6 +27,7 @@ interface ExportOptions {
   format?: ExportFormat;
   since?: string;
   platformSince?: string;
+  json?: boolean;
 }
 
 /** `countersign audit export`. */
@@ -44,6 +45,7 @@ export function exportCommand(): Command {
     .addOption(new Option('--format <format>', 'default: by the name of the file').choices(EXPORT_FORMATS))
     .option('--since <size>', 'show that the tree goes on from an older checkpoint of this size')
     .option('--platform-since <size>', "show that the platform's tree goes on from an older checkpoint of this size")
+    .option('--json', 'print one JSON object')
     .addHelpText('after', LOCATION_ORDER)
     .action(async (options: ExportOptions) => {
       process.exitCode = await run(options, withEnvironmentFile(process.env));
@@ -81,7 +83,7 @@ async function run(options: ExportOptions, env: NodeJS.ProcessEnv): Promise<numb
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
-  process.stdout.write(`Written to ${options.out}\n`);
+  process.stdout.write(options.json ? `${JSON.stringify({ file: options.out }, null, 2)}\n` : `Written to ${options.out}\n`);
   return EXIT.WELL;
 }
 

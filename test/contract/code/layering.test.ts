@@ -40,6 +40,15 @@ describe('layers', () => {
     expect(outcome.findings).toEqual(['src/domain/read.ts domain-is-pure']);
   });
 
+  test('a command that calls a server, and reaches its code by whatever way, is named', async () => {
+    const outcome = await lintFiles('layers', {
+      'src/cli/service/list.command.ts': `import { line } from '../line.js';\nexport const list = line;\n`,
+      'src/cli/line.ts': `import { open } from '../modules/hitl/open.js';\nexport const line = open;\n`,
+      'src/modules/hitl/open.ts': 'export const open = 1;\n',
+    });
+    expect(outcome).toEqual({ passed: false, findings: ['src/cli/service/list.command.ts service-commands-are-clients'] });
+  });
+
   test('two modules that import each other: the arrow that is not in the graph is named, and the cycle', async () => {
     const outcome = await lintFiles('layers', {
       'src/modules/gate/admit.service.ts': `import { open } from '../hitl/open.service.js';\nexport const admit = () => open;\n`,

@@ -22,15 +22,19 @@ export function onTerminal(
   });
   let output = '';
   const left = [...answers];
-  child.stdout.on('data', (part: Buffer) => {
-    output += part.toString();
-    const [next] = left;
-    if (!next?.[0].test(output)) return;
-    left.shift();
-    void Promise.resolve(next[1]()).then((text) => child.stdin.write(text));
-  });
   return new Promise((resolve, reject) => {
-    child.once('error', reject);
+    const fail = (error: unknown) => {
+      child.kill();
+      reject(error instanceof Error ? error : new Error(String(error)));
+    };
+    child.stdout.on('data', (part: Buffer) => {
+      output += part.toString();
+      const [next] = left;
+      if (!next?.[0].test(output)) return;
+      left.shift();
+      void Promise.resolve(next[1]()).then((text) => child.stdin.write(text), fail);
+    });
+    child.once('error', fail);
     child.once('close', (code) => resolve({ code, output }));
   });
 }
