@@ -46,7 +46,10 @@ const layers = [
     comment: 'A command that calls a server has no right of its own, and starts at once: it loads no server code.',
     severity: 'error',
     from: { path: '^src/cli/service/' },
-    to: { reachable: true, path: '^src/(modules|platform|start)/', pathNot: ['/config/checkout-root\\.ts$', '^src/start/environment-file\\.ts$'] },
+    to: {
+      reachable: true, path: '^src/(modules|platform|start)/',
+      pathNot: ['/config/checkout-root\\.ts$', '^src/start/environment-file\\.ts$'],
+    },
   },
   {
     name: 'migrations-are-frozen',

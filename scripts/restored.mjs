@@ -1,6 +1,7 @@
 // npm run restored: makes a log in which everything has happened, erasures and a sweep too, dumps the database by pg_dump, restores it
 // beside by psql, and verifies what came out: by the engine, by the judges, and by files for the stand-alone verifier. Then a server
-// with a story is backed up under load by `countersign backup`, restored elsewhere, recovered, and put to work; `age` and `tar` open the file.
+// with a story is backed up under load by `countersign backup`, restored elsewhere, recovered, and put to work;
+// `age` and `tar` open its file.
 // Ends with 0 when nobody suspects anything, every change of the restored log is found, and all of the backup is back; 1 otherwise, 2
 // without PostgreSQL's programs.
 import { spawnSync } from 'node:child_process';

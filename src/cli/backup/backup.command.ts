@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Encrypter } from 'age-encryption';
 import { Command } from 'commander';
 import { checkoutRoot } from '../../platform/config/checkout-root.js';
 import { StartRefused } from '../../platform/config/start-refused.js';
@@ -63,7 +64,7 @@ async function backup(options: BackupOptions, env: NodeJS.ProcessEnv): Promise<n
 
 interface WriteOrder {
   readonly out: string;
-  readonly encrypter: import('age-encryption').Encrypter;
+  readonly encrypter: Encrypter;
   readonly meant: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
 }

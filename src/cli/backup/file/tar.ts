@@ -100,9 +100,9 @@ class ByteSource {
 
   private async more(): Promise<void> {
     while (this.piece.length === 0) {
-      const { done, value } = await this.pieces.next();
-      if (done) throw new Error('the archive ends before its end');
-      this.piece = value;
+      const next = await this.pieces.next();
+      if (next.done) throw new Error('the archive ends before its end');
+      this.piece = next.value;
     }
   }
 }
