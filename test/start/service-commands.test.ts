@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -12,6 +14,7 @@ import { ROOT_KEY, runFolder } from '../support/servers/test-run.js';
 
 /** Clears the screen, sets the window's title, turns the direction, hides, rings. */
 const HOSTILE = 'a\u001b[2J\u001b]0;owned\u0007\u202egnp.exe\u200b\u2066b\u009b31m';
+const JSON_TYPE = { 'content-type': 'application/json' };
 const HIDDEN = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/u;
 
 let server: TestServer;
@@ -181,6 +184,24 @@ describe('wrong usage is one sentence with exit code 2, and no key is in it', ()
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 
+  test('answers that are none: a proxy\'s page, half of one, one without an end, none at all', async () => {
+    const stranger = createServer((request, response) => {
+      const kind = request.headers.authorization?.at(-1);
+      if (kind === '0') response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Sign in</title>');
+      else if (kind === '1') response.writeHead(200, { ...JSON_TYPE, 'content-length': '99' }).write('{"requests":[', () => response.destroy());
+      else if (kind === '2') endless(response);
+      else if (kind === '3') response.writeHead(302, { location: 'https://elsewhere.example' }).end();
+    });
+    await new Promise<void>((done) => stranger.listen(0, '127.0.0.1', done));
+    const { port } = stranger.address() as AddressInfo;
+    const outcomes = await Promise.all([0, 1, 2, 3, 4].map((kind) =>
+      countersign(['agents', 'list'], { COUNTERSIGN_URL: `http://127.0.0.1:${port}`, COUNTERSIGN_KEY: SECRET.slice(0, -1) + kind })));
+    stranger.closeAllConnections();
+    stranger.close();
+    const reasons = ['text/html', 'cut off', 'longer than', 'redirected', 'DEADLINE_EXCEEDED'];
+    expect(outcomes).toEqual(reasons.map((reason) => ({ code: 2, stdout: '', stderr: expect.stringContaining(reason) })));
+  });
+
   test('inputs that are none are sent to nobody', async () => {
     const inputs = { '{': 'no JSON', '[1]': 'must be a JSON object', '{"n":9007199254740993}': '/input/n', '{"t":"\\ud800"}': '/input/t' };
     for (const [input, reason] of Object.entries(inputs)) {
@@ -206,4 +227,14 @@ async function open(input: string): Promise<string> {
     const found = requests.find(({ payload }) => JSON.stringify(payload) === input);
     if (found) return found.id;
   }
+}
+
+/** JSON that goes on for as long as somebody reads. */
+function endless(response: ServerResponse): void {
+  response.writeHead(200, JSON_TYPE);
+  const more = () => {
+    while (!response.destroyed && response.write(`"${'x'.repeat(65_536)}",`));
+    if (!response.destroyed) response.once('drain', more);
+  };
+  more();
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { oneLine } from '../../domain/notifications/plain-text.js';
 import { withEnvironmentFile } from '../../start/environment-file.js';
 import { EXIT, commandOutput, type ExitCode } from '../command-output.js';
+import { lightFetch } from './light-fetch.js';
 
 /** A person waits before the terminal: a server that does not answer is given up sooner than a program would. */
 const TIMEOUT_MS = 10_000;
@@ -59,7 +60,7 @@ function serviceOf({ url, key, keyFile }: ServiceOptions, env: NodeJS.ProcessEnv
   const inFile = key === undefined ? keyFile ?? (env['COUNTERSIGN_KEY'] ? undefined : env['COUNTERSIGN_KEY_FILE']) : undefined;
   const credential = key ?? (inFile === undefined ? env['COUNTERSIGN_KEY'] : keyIn(inFile));
   if (!credential) throw new UsageError('no key: give --key-file, --key or COUNTERSIGN_KEY');
-  return new Countersign({ url: address, credential, timeoutMs: TIMEOUT_MS });
+  return new Countersign({ url: address, credential, timeoutMs: TIMEOUT_MS, fetch: lightFetch });
 }
 
 function keyIn(file: string): string {
@@ -79,8 +80,7 @@ function exitCodeOf({ code, status }: CountersignError): ExitCode {
 /** What the service repeats of somebody's is shown so that every character is seen. */
 function whatWentWrong(error: CountersignError): string {
   const { code, detail, cause, requestId, executionId, hitlId, errors = [] } = error;
-  const deepest = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
-  const why = code === 'UNREACHABLE' && deepest instanceof Error && deepest.message !== '' ? ` (${deepest.message})` : '';
+  const why = code === 'UNREACHABLE' && cause instanceof Error ? ` (${cause.message || (cause as NodeJS.ErrnoException).code})` : '';
   const places = errors.filter(({ pointer }) => !detail.includes(pointer)).map(({ pointer, message }) => `; ${pointer}: ${message}`);
   const about = [['execution', executionId], ['request', hitlId], ['call', requestId]]
     .flatMap(([what, id]) => (id ? [`${what} ${id}`] : []));
