@@ -188,7 +188,7 @@ describe('wrong usage is one sentence with exit code 2, and no key is in it', ()
     const stranger = createServer((request, response) => {
       const kind = request.headers.authorization?.at(-1);
       if (kind === '0') response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Sign in</title>');
-      else if (kind === '1') response.writeHead(200, { ...JSON_TYPE, 'content-length': '99' }).write('{"requests":[', () => response.destroy());
+      else if (kind === '1') half(response);
       else if (kind === '2') endless(response);
       else if (kind === '3') response.writeHead(302, { location: 'https://elsewhere.example' }).end();
     });
@@ -227,6 +227,10 @@ async function open(input: string): Promise<string> {
     const found = requests.find(({ payload }) => JSON.stringify(payload) === input);
     if (found) return found.id;
   }
+}
+
+function half(response: ServerResponse): void {
+  response.writeHead(200, { ...JSON_TYPE, 'content-length': '99' }).write('{"agents":[', () => response.destroy());
 }
 
 /** JSON that goes on for as long as somebody reads. */
