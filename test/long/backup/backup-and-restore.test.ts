@@ -30,6 +30,8 @@ afterAll(async () => {
 
 test('a database that is written to is backed up as it is at one moment, and comes back elsewhere', async () => {
   await allSigned(server);
+  // Somebody's own, beside ours.
+  await server.sql('create table "Their own" (id integer generated always as identity, word text)');
   const { file, meanwhile } = await backupUnderLoad(server, agent, place);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(meanwhile).toBeGreaterThan(0);

@@ -8,7 +8,7 @@ import { PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
 import { newestCheckpoint } from '../../../modules/audit/checkpoints/checkpoint.query.js';
 import type { Manifest, TreeOfBackup } from '../file/manifest.js';
 import { NEVER_SET_UP } from '../../command-output.js';
-import { FIXED_TEXT, LEFT_OUT } from './copied-tables.js';
+import { COPIED, FIXED_TEXT } from './copied-tables.js';
 
 /** A table with the columns that are copied: those that the database does not compute by itself. */
 export interface CopiedTable {
@@ -51,15 +51,14 @@ export async function openBackupSnapshot(url: string): Promise<BackupSnapshot> {
   }
 }
 
-/** Tables without a log of their own (`u`) are empty after a crash, so that nothing rests on them. */
 async function tablesOf(client: pg.Client): Promise<CopiedTable[]> {
   const { rows } = await client.query<{ name: string; columns: string[]; bytes: string }>(
     `select c.relname as name, pg_table_size(c.oid)::text as bytes, (
        select array_agg(a.attname::text order by a.attnum) from pg_attribute a
        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns
-     from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relpersistence = 'p'
-       and c.relname <> all($1) order by c.relname`,
-    [LEFT_OUT],
+     from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname = any($1)
+     order by c.relname`,
+    [COPIED],
   );
   return rows.map((row) => ({ ...row, bytes: Number(row.bytes) }));
 }
@@ -104,6 +103,6 @@ async function sequencesOf(run: RunStatement): Promise<Manifest['sequences']> {
        and format('%I.%I', s.schemaname, s.sequencename)::regclass = pg_get_serial_sequence(c.oid::regclass::text, a.attname)::regclass
      where c.relnamespace = current_schema()::regnamespace and s.last_value is not null order by 1, 2`, [],
   );
-  return rows.filter(({ table }) => !LEFT_OUT.includes(table as string))
+  return rows.filter(({ table }) => COPIED.includes(table as string))
     .map(({ table, column, value }) => ({ table: table as string, column: column as string, value: Number(value) }));
 }
