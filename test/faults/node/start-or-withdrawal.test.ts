@@ -83,6 +83,8 @@ test('withdrawn before it is started: it is the fallback\'s, and nothing is hand
   const started = start(at(held), work);
   await starting.held;
   expect((await answer.finally(starting.release)).expect(200).at('status')).toBe('executed');
-  (await started).expect(409, 'CONFLICT');
+  // Held for longer than a unit of work may take, it may be ended for that: then only the next answer tells.
+  expect([409, 503]).toContain((await started).status);
+  (await start(at(one), work)).expect(409, 'CONFLICT');
   expect(webhook.requests).toHaveLength(before + 1);
 });
