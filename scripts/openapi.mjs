@@ -1,5 +1,5 @@
-// Writes openapi.json from the built server's routes, and from it the types of the SDK (sdk/src/wire.ts); with --check fails when a committed
-// file says something else. The generator of the types stands in test/peers, with packages of its own.
+// Writes openapi.json from the built server's routes, and from it the types of the SDK (sdk/src/wire.ts); with --check fails when a
+// committed file says something else. The generator of the types stands in test/peers, with packages of its own.
 import { readFile, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import process from 'node:process';
@@ -29,5 +29,6 @@ for (const [name, text] of Object.entries(made)) {
     console.error(`${name} is not what the routes declare. Run \`npm run openapi\` and commit the result.`);
   }
 }
-if (!differs) console.log(`${Object.keys(document.paths).length} paths, ${Object.keys(made).join(' and ')} ${process.argv.includes('--check') ? 'are up to date' : 'written'}.`);
+const done = process.argv.includes('--check') ? 'are up to date' : 'written';
+if (!differs) console.log(`${Object.keys(document.paths).length} paths, ${Object.keys(made).join(' and ')} ${done}.`);
 process.exit(differs ? 1 : 0);

@@ -1,6 +1,6 @@
-// npm run sdk [-- --out <folder>]: packs @countersign/sdk, and holds against the tarball what its users count on: the entry points and types
-// are found by every way of resolving modules that knows ESM, the types say what does not compile, nothing but the platform is needed,
-// and bundles are small. Tools of other people for that stand in test/peers.
+// npm run sdk [-- --out <folder>]: packs @countersign/sdk, and holds against the tarball what its users count on: the entry points and
+// types are found by every way of resolving modules that knows ESM, the types say what does not compile, nothing but the platform is
+// needed, and bundles are small. Tools of other people for that stand in test/peers.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

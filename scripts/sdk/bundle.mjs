@@ -18,7 +18,8 @@ export async function bundled(project, name) {
   const entry = join(project, `${name}.mjs`);
   writeFileSync(entry, BUNDLES[name].source);
   const { outputFiles: [{ text }] } = await build({
-    entryPoints: [entry], bundle: true, minify: true, format: 'esm', platform: 'browser', target: 'es2022', write: false, logLevel: 'silent',
+    entryPoints: [entry], bundle: true, minify: true, format: 'esm', platform: 'browser', target: 'es2022',
+    write: false, logLevel: 'silent',
   });
   return { code: text, bytes: gzipSync(text, { level: 9 }).length };
 }

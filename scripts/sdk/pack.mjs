@@ -1,5 +1,5 @@
-// The package of the SDK as it would be published: JavaScript with its maps, types, sources, page and licence. It is put together in a folder
-// of its own, so that nothing of an earlier build comes along.
+// The package of the SDK as it would be published: JavaScript with its maps, types, sources, page and licence. It is put together in a
+// folder of its own, so that nothing of an earlier build comes along.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

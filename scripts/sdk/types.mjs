@@ -8,7 +8,7 @@ import { ran } from './pack.mjs';
 
 const COMPILER = join(root, 'test', 'peers', 'node_modules', 'typescript', 'bin', 'tsc');
 const OPTIONS = {
-  target: 'es2022', lib: ['es2022', 'dom', 'dom.iterable'], types: [], strict: true, exactOptionalPropertyTypes: false,
+  target: 'es2022', lib: ['es2022', 'dom', 'dom.iterable'], types: [], strict: true,
   noUncheckedIndexedAccess: true, noEmit: true, skipLibCheck: false,
 };
 
@@ -16,7 +16,8 @@ const OPTIONS = {
 export function typesHold(project) {
   cpSync(join(root, 'test', 'sdk', 'types'), join(project, 'types'), { recursive: true });
   for (const [module, moduleResolution] of [['nodenext', 'nodenext'], ['esnext', 'bundler']]) {
-    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...OPTIONS, module, moduleResolution }, include: ['types'] }));
+    const settings = { compilerOptions: { ...OPTIONS, module, moduleResolution }, include: ['types'] };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(settings));
     ran(process.execPath, [COMPILER, '--project', 'tsconfig.json'], project);
   }
 }

@@ -1,5 +1,5 @@
-// The types of @countersign/sdk (sdk/src/wire.ts), made of the API document by @hey-api/openapi-ts, which stands in test/peers. Generated is
-// what a client calls: operations that answer JSON or nothing. How refusals look is said once, by `Problem`, and headers by the client.
+// The types of @countersign/sdk (sdk/src/wire.ts), made of the API document by @hey-api/openapi-ts, which stands in test/peers. Generated
+// is what a client calls: operations that answer JSON or nothing. How refusals look is said once, by `Problem`, and headers by the client.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,8 @@ export function wireTypes(document) {
 const typeName = (operationId) => operationId.replace(/(?:^|\.)(\w)/g, (_, first) => first.toUpperCase());
 
 function operationsOf({ paths }) {
-  return Object.entries(paths).filter(([path]) => CALLED.test(path)).flatMap(([path, item]) => METHODS.filter((method) => isCall(item[method]))
+  const called = Object.entries(paths).filter(([path]) => CALLED.test(path));
+  return called.flatMap(([path, item]) => METHODS.filter((method) => isCall(item[method]))
     .map((method) => ({ path, method, name: `${method.toUpperCase()} ${path}`, operationId: item[method].operationId })));
 }
 

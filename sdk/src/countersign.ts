@@ -62,8 +62,8 @@ export class Countersign {
   }
 
   /**
-   * The same function behind the gate: it runs once the gate lets it through, on the input as a person may have edited it, and what comes of
-   * it is reported. It waits for people.
+   * The same function behind the gate: it runs once the gate lets it through, on the input as a person may have edited it, and what comes
+   * of it is reported. It waits for people.
    * @throws CountersignError HITL_PENDING with `hitlId` where the wait is over, HITL_REJECTED, CAPABILITY_BLOCKED and the other codes; then
    *   the function has not run. What the function throws comes through
    */

@@ -50,7 +50,8 @@ export function addressOf(template: string, path: Values = {}, query: Values = {
   });
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null) parameters.append(name, value instanceof Date ? value.toISOString() : String(value));
+    if (value === undefined || value === null) continue;
+    parameters.append(name, value instanceof Date ? value.toISOString() : String(value as string | number | boolean));
   }
   const text = parameters.toString();
   return text === '' ? filled : `${filled}?${text}`;

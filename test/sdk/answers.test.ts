@@ -69,7 +69,8 @@ describe('again where that is safe', () => {
     const problem = { status: 429, headers: { 'content-type': 'application/problem+json', 'retry-after': '1' } };
     receiver.script({ ...problem, body: JSON.stringify({ code: 'TOO_MANY_PENDING', status: 429, title: 't', detail: 'd' }) });
     expect(await rejection(sdk().execute('web.search'))).toMatchObject({ code: 'TOO_MANY_PENDING', retryAfterMs: 1_000 });
-    receiver.script({ ...problem, headers: { ...problem.headers, 'retry-after': '3600' }, body: JSON.stringify({ code: 'RATE_LIMITED', title: 't' }) });
+    const inAnHour = { ...problem.headers, 'retry-after': '3600' };
+    receiver.script({ ...problem, headers: inAnHour, body: JSON.stringify({ code: 'RATE_LIMITED', title: 't' }) });
     expect(await rejection(sdk().agents.list())).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 3_600_000 });
   });
 });
@@ -85,6 +86,25 @@ describe('at once', () => {
     expect(await call).toMatchObject({ code: 'ABORTED', idempotencyKey: 'mine', cause: { message: 'changed my mind' } });
     expect(await rejection(sdk().agents.list({}, { signal: ending.signal }))).toMatchObject({ code: 'ABORTED' });
     expect(receiver.requests.length).toBe(before + 1);
+  });
+
+  test('1,000 waits hold one timer each at most, and none once they are aborted', async () => {
+    const WAITS = 1_000;
+    /** Of the platform's own fetch, however many calls there are. */
+    const BESIDES = 10;
+    receiver.standing({ hang: 'before headers' });
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const [before, idle] = [receiver.requests.length, timers()];
+    const ending = new AbortController();
+    const client = sdk();
+    const waits = Array.from({ length: WAITS }, (_, n) => rejection(client.waitFor(`hitl_${n}`, { signal: ending.signal })));
+    await receiver.received(before + WAITS);
+    expect(timers() - idle).toBeLessThanOrEqual(WAITS + BESIDES);
+    ending.abort();
+    const errors = (await Promise.all(waits)) as CountersignError[];
+    expect(errors.map(({ code, hitlId }) => `${code} ${hitlId}`)).toEqual(waits.map((_, n) => `ABORTED hitl_${n}`));
+    expect(timers() - idle).toBeLessThanOrEqual(BESIDES);
+    receiver.standing({ body: { ok: true } });
   });
 
   test('at the deadline', async () => {

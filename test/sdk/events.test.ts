@@ -47,13 +47,19 @@ test('comes back by itself behind the last event: none is missed, none comes twi
   await over;
 });
 
-test('tells a reset, and goes on', async () => {
-  const seen: HitlEvent[] = [];
-  const ending = new AbortController();
-  const over = followed(seen, { lastEventId: '1.1', signal: ending.signal });
-  await eventually(() => expect(seen.map(({ event }) => event)).toContain('reset'));
-  ending.abort();
-  await over;
+test('tells a reset, and goes on; whoever leaves the iteration leaves no connection', async () => {
+  const { sdk } = await sdkAsAgent(server, { 'email.send': { hitlMode: 'propose' } });
+  const seen: string[] = [];
+  // A position that this database cannot have given.
+  for await (const { event, data } of sdkAsRoot(gateway).hitl.events({ lastEventId: '18446744073709551615.0' })) {
+    seen.push(event);
+    if (event === 'reset') {
+      expect(data).toEqual({ reason: 'unknown' });
+      await sdk.execute('email.send', { n: 1 });
+    } else break;
+  }
+  expect(seen).toEqual(['reset', 'hitl.created']);
+  await eventually(() => expect(gateway.open()).toBe(0));
 });
 
 test('a credential or a position that the service refuses is told, not tried for ever', async () => {
@@ -66,7 +72,8 @@ test('events are cut from text in whatever pieces it comes, and half of one does
   const text = ': hello\nretry: 1000\nid: 1.1\n\nid: 1.2\nevent: a\ndata: {"t":\ndata: "é"}\n\r\nid: 1.3\rdata: x\r\rid: 1.4\nevent: b';
   for (let size = 1; size <= text.length; size++) {
     const parser = new EventParser();
-    const events = Array.from({ length: Math.ceil(text.length / size) }, (_, n) => parser.push(text.slice(n * size, (n + 1) * size))).flat();
+    const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, n) => text.slice(n * size, (n + 1) * size));
+    const events = pieces.flatMap((piece) => parser.push(piece));
     expect(events).toEqual([{ id: '1.2', event: 'a', data: '{"t":\n"é"}' }, { id: '1.3', event: 'message', data: 'x' }]);
     expect([parser.lastId, parser.retryMs]).toEqual(['1.3', 1_000]);
   }

@@ -9,7 +9,8 @@ let server: TestServer;
 let receiver: Receiver;
 beforeAll(async () => {
   [server, receiver] = await Promise.all([startServer(), startReceiver()]);
-  await defineCapability(server, 'shop.order', { connector: { type: 'http', method: 'POST', url: `${receiver.url}/orders`, body: '{input}' } });
+  const connector = { type: 'http', method: 'POST', url: `${receiver.url}/orders`, body: '{input}' };
+  await defineCapability(server, 'shop.order', { connector });
 });
 afterAll(async () => {
   await server.stop();
@@ -59,7 +60,8 @@ describe('a person is asked', () => {
   test('pending_approval where nobody waits, and waitFor goes on from elsewhere', async () => {
     const { agent, sdk } = await sdkAsAgent(server, PROPOSE);
     const pending = await sdk.execute('email.send', { to: 'anna' }) as PendingApproval;
-    expect(pending).toMatchObject({ status: 'pending_approval', hitlRequestId: expect.stringMatching(/^hitl_/), executionId: expect.stringMatching(/^exec_/) });
+    const ids = { hitlRequestId: expect.stringMatching(/^hitl_/), executionId: expect.stringMatching(/^exec_/) };
+    expect(pending).toMatchObject({ status: 'pending_approval', ...ids });
     const elsewhere = sdkAsAgentOf(agent.token);
     const waited = elsewhere.waitFor(pending.hitlRequestId, { waitTimeoutMs: 120_000 });
     await approve(server, pending.hitlRequestId, { note: 'fine' });
@@ -98,6 +100,19 @@ describe('a person is asked', () => {
     const { sdk } = await sdkAsAgent(server, PROPOSE);
     const outcome: Outcome = await sdk.execute('email.send', {}, { waitForApproval: true, waitTimeoutMs: 1_500 });
     expect(outcome.status).toBe('pending_approval');
+    const { hitlRequestId } = outcome as PendingApproval;
+    const waited = await sdk.waitFor(hitlRequestId, { waitTimeoutMs: 1_500 });
+    expect(waited).toMatchObject({ status: 'pending_approval', hitlRequestId });
+  });
+
+  test('waitFor tells at once what it waits for', async () => {
+    const { sdk } = await sdkAsAgent(server, PROPOSE);
+    const { hitlRequestId } = await sdk.execute('email.send') as PendingApproval;
+    const onPending = (pending: PendingApproval) => {
+      expect(pending).toMatchObject({ status: 'pending_approval', hitlRequestId });
+      void approve(server, hitlRequestId);
+    };
+    expect(await sdk.waitFor(hitlRequestId, { waitTimeoutMs: 120_000, onPending })).toMatchObject({ status: 'executed' });
   });
 });
 

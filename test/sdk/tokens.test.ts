@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { type CapabilityChange, Countersign } from '@countersign/sdk';
 import { anAgent } from '../support/builders/agents.js';
 import { signToken } from '../support/builders/agent-token.js';
@@ -34,7 +35,7 @@ const callsAtOnce = (sdk: Countersign, count = CALLS, capability = 'web.search')
 async function anAgentWithToken(endsIn: number): Promise<{ id: string; token: string }> {
   const { id, agent } = await anAgent(server).granted('web.search').create();
   const now = Math.floor(Date.now() / 1_000);
-  const claims = { sub: id, agent_id: id, org_id: agent['organizationId'], capabilities: ['web.search'] };
+  const claims = { jti: randomUUID(), sub: id, agent_id: id, org_id: agent['organizationId'], capabilities: ['web.search'] };
   return { id, token: signToken({ ...claims, iat: now - 3_600, exp: now + endsIn }) };
 }
 
@@ -117,7 +118,8 @@ test('what is granted and revoked meanwhile: healed, or its code, and told', asy
   expect(gateway.count(REFRESH)).toBe(2);
   expect(changes).toEqual([{ capabilities: ['data.query', 'web.search'], added: ['data.query'], removed: [] }]);
   const revoked = (await asRoot(server).get(`/api/v1/agents/${id}/capabilities`)).list('grants') as { id: string; capability: string }[];
-  (await asRoot(server).delete(`/api/v1/capabilities/grant/${revoked.find(({ capability }) => capability === 'web.search')!.id}`)).expect(204);
+  const { id: searching } = revoked.find(({ capability }) => capability === 'web.search')!;
+  (await asRoot(server).delete(`/api/v1/capabilities/grant/${searching}`)).expect(204);
   expect(await rejection(sdk.execute('web.search'))).toMatchObject({ code: 'CAPABILITY_NOT_GRANTED', status: 403 });
   await grant('file.read');
   expect(await sdk.execute('file.read')).toMatchObject({ status: 'executed' });

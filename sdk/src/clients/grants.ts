@@ -24,7 +24,8 @@ export class Grants {
   configure(
     agentId: string, capability: string, body: BodyOf<'PATCH /api/v1/agents/{id}/capabilities/{capability}'>, options?: CallOptions,
   ) {
-    return this.connection.request('PATCH /api/v1/agents/{id}/capabilities/{capability}', { path: { id: agentId, capability }, body, ...options });
+    const call = { path: { id: agentId, capability }, body, ...options };
+    return this.connection.request('PATCH /api/v1/agents/{id}/capabilities/{capability}', call);
   }
 
   /** By the id of the grant. Nothing begins after the answer. */

@@ -27,7 +27,8 @@ export class Hitl {
 
   /** One request, with its input, its digest, and who can decide it. `wait` holds the answer until it is final. */
   async get(id: string, query?: { wait?: number }, options?: CallOptions): Promise<RequestReply> {
-    return await this.connection.request('GET /api/v1/hitl/{id}', { path: { id }, query: { ...query, ...CAMEL }, ...options }) as RequestReply;
+    const call = { path: { id }, query: { ...query, ...CAMEL }, ...options };
+    return await this.connection.request('GET /api/v1/hitl/{id}', call) as RequestReply;
   }
 
   /** Asks a person about an action that the caller holds itself: approval is the licence. */
@@ -36,11 +37,12 @@ export class Hitl {
   }
 
   /**
-   * Approves what was shown, or with `editedInput` something else. HITL_DIGEST_MISMATCH where it is not what was shown by now; SELF_APPROVAL,
-   * NOT_ELIGIBLE for whom that is barred. The answer waits 2 s for the execution, or `wait`.
+   * Approves what was shown, or with `editedInput` something else. HITL_DIGEST_MISMATCH where it is not what was shown by now;
+   * SELF_APPROVAL, NOT_ELIGIBLE for whom that is barred. The answer waits 2 s for the execution, or `wait`.
    */
-  approve(shown: Shown, body?: Without<BodyOf<'POST /api/v1/hitl/{id}/approve'>, 'expectedDigest'>, options?: CallOptions & { wait?: number }):
-  Promise<Request> {
+  approve(
+    shown: Shown, body?: Without<BodyOf<'POST /api/v1/hitl/{id}/approve'>, 'expectedDigest'>, options?: CallOptions & { wait?: number },
+  ): Promise<Request> {
     const { wait, ...call } = options ?? {};
     return this.connection.request('POST /api/v1/hitl/{id}/approve', {
       path: { id: shown.id }, body: { ...body, expectedDigest: shown.actionDigest }, query: { wait, ...CAMEL }, ...call,
@@ -56,7 +58,8 @@ export class Hitl {
 
   /** Hands it on to the next level, or to a person who may decide there; `reason` is required. */
   escalate(id: string, body: BodyOf<'POST /api/v1/hitl/{id}/escalate'>, options?: CallOptions): Promise<RequestReply> {
-    return this.connection.request('POST /api/v1/hitl/{id}/escalate', { path: { id }, body, query: CAMEL, ...options }) as Promise<RequestReply>;
+    const call = { path: { id }, body, query: CAMEL, ...options };
+    return this.connection.request('POST /api/v1/hitl/{id}/escalate', call) as Promise<RequestReply>;
   }
 
   /** Takes it back. */
@@ -66,7 +69,8 @@ export class Hitl {
 
   /** Ends its time now; administrators. */
   timeout(id: string, options?: CallOptions): Promise<Request & { action: ReplyOf<'POST /api/v1/hitl/{id}/timeout'>['action'] }> {
-    return this.connection.request('POST /api/v1/hitl/{id}/timeout', { path: { id }, query: CAMEL, ...options }) as ReturnType<Hitl['timeout']>;
+    const call = { path: { id }, query: CAMEL, ...options };
+    return this.connection.request('POST /api/v1/hitl/{id}/timeout', call) as ReturnType<Hitl['timeout']>;
   }
 
   /** Up to 100 at once, each decided as if alone; nothing of level 2 is approved. */

@@ -22,7 +22,8 @@ export class Notifications {
 
   /** Settings that are left out stay; null takes one away. */
   setChannel(
-    channel: string, body: BodyOf<'PUT /api/v1/notifications/config/{channel}'>, query?: QueryOf<'PUT /api/v1/notifications/config/{channel}'>, options?: CallOptions,
+    channel: string, body: BodyOf<'PUT /api/v1/notifications/config/{channel}'>,
+    query?: QueryOf<'PUT /api/v1/notifications/config/{channel}'>, options?: CallOptions,
   ) {
     return this.connection.request('PUT /api/v1/notifications/config/{channel}', { path: { channel }, body, query, ...options });
   }

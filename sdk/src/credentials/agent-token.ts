@@ -21,6 +21,8 @@ export type RefreshToken = (agentId: string, token: string, capabilities: readon
 
 /** The share of a token's life after which it is renewed. */
 const RENEWED_AT = 0.8;
+/** What may be over at the next try. */
+const TROUBLE = ['UNREACHABLE', 'BAD_RESPONSE', 'DEADLINE_EXCEEDED', 'UNAVAILABLE', 'RATE_LIMITED', 'INTERNAL'] as const;
 /** A change may be followed by another one while it is acknowledged. */
 const ACKNOWLEDGED_MAX = 5;
 
@@ -87,7 +89,7 @@ export class AgentToken implements Credential {
       await this.#renew(used);
       this.#failures = 0;
     } catch (error) {
-      if (!isCountersignError(error, 'UNREACHABLE', 'BAD_RESPONSE', 'DEADLINE_EXCEEDED', 'UNAVAILABLE', 'RATE_LIMITED', 'INTERNAL')) throw error;
+      if (!isCountersignError(error, ...TROUBLE)) throw error;
       this.#notBefore = Date.now() + backoffMs(this.#failures++, 2_000);
     }
   }

@@ -91,16 +91,22 @@ export class Gate {
     let pending = 'status' in asked ? asked : undefined;
     try {
       for (let unheld = 0; ; ) {
-        const wait = Math.min(HELD_SECONDS, Math.floor(deadline.remainingMs / 1_000));
+        // The first look is not held: it says at once what there is to wait for.
+        const wait = pending === undefined ? 0 : Math.min(HELD_SECONDS, Math.floor(deadline.remainingMs / 1_000));
         const began = performance.now();
         const request = await this.#request(asked.hitlRequestId, wait, deadline);
         throwIfNotApproved(request);
         const { status, execution } = request;
-        const outcome = status === 'approved' && execution ? await this.#execution(execution.id, deadline) : undefined;
+        const outcome = status === 'approved' && execution ? await this.#execution(execution.id, wait, deadline) : undefined;
         if (outcome !== undefined) return outcome;
-        if (pending === undefined) onPending?.(pending = pendingOf(request));
+        if (pending === undefined) {
+          pending = pendingOf(request);
+          onPending?.(pending);
+          continue;
+        }
         unheld = performance.now() - began < wait * 500 ? unheld + 1 : 0;
-        await deadline.pause(Math.min(deadline.remainingMs, wait === 0 ? PAUSE_BASE_MS : unheld === 0 ? 0 : backoffMs(unheld, PAUSE_BASE_MS)));
+        const pauseMs = wait === 0 ? PAUSE_BASE_MS : unheld === 0 ? 0 : backoffMs(unheld, PAUSE_BASE_MS);
+        await deadline.pause(Math.min(deadline.remainingMs, pauseMs));
       }
     } catch (error) {
       // A wait that is over is an answer, if one has come before.
@@ -116,15 +122,16 @@ export class Gate {
     return body as RequestReply;
   }
 
-  async #execution(id: string, deadline: Deadline): Promise<Outcome | undefined> {
-    const { body } = await this.connection.send('GET /api/v1/executions/{id}', { path: { id } }, deadline);
+  async #execution(id: string, wait: number, deadline: Deadline): Promise<Outcome | undefined> {
+    const { body } = await this.connection.send('GET /api/v1/executions/{id}', { path: { id }, query: { wait } }, deadline);
     return outcomeOfExecution((body as ExecutionEnvelope).execution);
   }
 }
 
 function pendingOf({ id, execution, flagged, runs, hitlMode, expiresAt, reasons }: RequestReply): PendingApproval {
   return {
-    status: 'pending_approval', hitlRequestId: id, executionId: execution?.id ?? '', effectiveMode: hitlMode, flagged, runs, expiresAt, reasons,
+    status: 'pending_approval', hitlRequestId: id, executionId: execution?.id ?? '', effectiveMode: hitlMode,
+    flagged, runs, expiresAt, reasons,
   };
 }
 
@@ -133,6 +140,7 @@ async function naming<T>(ids: { hitlId?: string; executionId?: string; idempoten
   try {
     return await work;
   } catch (error) {
-    throw error instanceof CountersignError ? error.with({ ...ids, ...(error.executionId ? { executionId: error.executionId } : {}) }) : error;
+    if (!(error instanceof CountersignError)) throw error;
+    throw error.with({ ...ids, ...(error.executionId ? { executionId: error.executionId } : {}) });
   }
 }

@@ -43,8 +43,8 @@ export function outcomeOfReply(reply: GateReply): Outcome {
 
 /** @throws as `outcomeOfReply`. @returns undefined while it runs or waits */
 export function outcomeOfExecution(execution: ExecutionReply): Outcome | undefined {
-  const { id: executionId, status, effectiveMode, flagged, runs, hitlRequestId, reasons, output, durationMs, reason = '', edit } = execution;
-  const auditId = execution.auditId ?? '';
+  const { id: executionId, status, effectiveMode, flagged, runs, hitlRequestId, reasons, output, durationMs, edit } = execution;
+  const { auditId = '', reason = '' } = execution;
   const said = { executionId, effectiveMode, flagged, runs, hitlRequestId, auditId, output, durationMs, edit };
   const gate = present(edit === undefined ? said : { ...said, input: execution.input });
   switch (status) {

@@ -1,7 +1,7 @@
 import type { Credential } from '../credentials/credential.js';
 import { CountersignError, type ErrorCode } from '../errors.js';
 import { backoffMs } from './backoff.js';
-import { Deadline } from './deadline.js';
+import type { Deadline } from './deadline.js';
 import { readReply, type Reply } from './reply.js';
 
 /** One call as it goes out. */

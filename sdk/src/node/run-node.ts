@@ -88,19 +88,22 @@ class Node {
     const { signal, version } = this.options;
     const { cancelled } = await this.connection.request('POST /api/v1/node/heartbeat', { body: { load: 0, version }, signal });
     if (cancelled.length > 0) this.#log(`not wanted any more: ${cancelled.join(', ')}`);
-    const leased = await this.connection.request('POST /api/v1/node/tasks/lease', { query: { wait: LONG_POLL_SECONDS }, signal, timeoutMs: POLL_MS });
+    const polled = { query: { wait: LONG_POLL_SECONDS }, signal, timeoutMs: POLL_MS };
+    const leased = await this.connection.request('POST /api/v1/node/tasks/lease', polled);
     if (!leased) return;
     const { id, fence, capability } = leased.task;
     // Written down before the start: whoever finds it without a result after a crash cannot know whether it was begun.
     this.#journal.write({ id, fence, state: 'starting' });
     let work: Work;
     try {
-      const started = await this.connection.request('POST /api/v1/node/tasks/{executionId}/start', { path: { executionId: id }, body: { fence } });
+      const call = { path: { executionId: id }, body: { fence } };
+      const started = await this.connection.request('POST /api/v1/node/tasks/{executionId}/start', call);
       work = started.task;
     } catch (error) {
       // Refused, so nothing was handed out. Of any other error nobody knows whether the work was started.
       if (isRefused(error)) return this.#journal.write({ id, fence, state: 'over' });
-      return this.#settle(id, fence, { status: 'indeterminate', error: { message: `The start was not answered: ${(error as Error).message}` } });
+      const message = `The start was not answered: ${(error as Error).message}`;
+      return this.#settle(id, fence, { status: 'indeterminate', error: { message } });
     }
     await this.#settle(id, fence, await this.#resultOf(capability, work));
   }
@@ -114,7 +117,8 @@ class Node {
       const output = await handler(work.input, work, late) ?? null;
       return { status: 'executed', output: isJson(output) ? output : null };
     } catch (error) {
-      return { status: 'failed', error: { message: String((error as Partial<Error>)?.message ?? error).slice(0, MESSAGE_CHARACTERS) || 'unknown' } };
+      const message = String((error as Partial<Error>)?.message ?? error).slice(0, MESSAGE_CHARACTERS) || 'unknown';
+      return { status: 'failed', error: { message } };
     }
   }
 

@@ -26,7 +26,8 @@ beforeAll(async () => {
   servers = [first, await startServer({ replicaOf: first })];
   receiver = await startReceiver();
   gateway = await startGateway(() => servers.map(({ url }) => url));
-  await defineCapability(first, 'shop.order', { connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}', idempotent: false } });
+  const connector = { type: 'http', method: 'POST', url: receiver.url, body: '{input}', idempotent: false };
+  await defineCapability(first, 'shop.order', { connector });
 });
 afterAll(async () => {
   await gateway.close();
@@ -77,6 +78,7 @@ test('each of 600 executions happens once', async () => {
   const executed = outcomes.filter(({ status }) => status === 'executed').length;
   const indeterminate = outcomes.filter((outcome) => outcome.status === 'failed' && outcome.indeterminate === true).length;
   expect(executed + indeterminate).toBe(EXECUTIONS);
-  process.stdout.write(`${EXECUTIONS} executions, ${indeterminate} of them indeterminate; ${restarts} restarts; ${JSON.stringify(faults)}\n`);
+  const told = `${EXECUTIONS} executions, ${indeterminate} of them indeterminate; ${restarts} restarts; ${JSON.stringify(faults)}`;
+  process.stdout.write(`${told}\n`);
   expect(await verification(servers[0])).toMatchObject({ valid: true, breaks: [] });
 });

@@ -41,7 +41,8 @@ export async function calls(): Promise<unknown[]> {
 export async function requests(): Promise<unknown[]> {
   const { agents } = await sdk.request('GET /api/v1/agents', { query: { limit: 5 } });
   const nothing: undefined | void = await sdk.request('DELETE /api/v1/agents/{id}', { path: { id: 'agt_1' } });
-  const reply: ReplyOf<'GET /api/v1/agents/{id}'> = await sdk.request('GET /api/v1/agents/{id}', { path: { id: 'agt_1' }, timeoutMs: 5_000 });
+  const path = { id: 'agt_1' };
+  const reply: ReplyOf<'GET /api/v1/agents/{id}'> = await sdk.request('GET /api/v1/agents/{id}', { path, timeoutMs: 5_000 });
   const body: BodyOf<'POST /api/v1/agents'> = { name: 'a' };
   return [
     agents[0]?.name, nothing, reply.agent.status, body,

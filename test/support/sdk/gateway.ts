@@ -21,6 +21,8 @@ export interface Gateway {
   fault(find: (call: PassedCall) => Fault | undefined): void;
   /** The clock in the answers is ahead by so many seconds. */
   clockAhead(seconds: number): void;
+  /** How many calls are under way, streams among them. */
+  open(): number;
   /** How many calls of that path came. */
   count(path: RegExp): number;
   close(): Promise<void>;
@@ -32,9 +34,12 @@ export async function startGateway(upstreams: () => readonly string[]): Promise<
   let find: (call: PassedCall) => Fault | undefined = () => undefined;
   let ahead = 0;
   let turn = 0;
+  let open = 0;
   const server = createServer((incoming, response) => {
     const call = { method: incoming.method ?? '', path: incoming.url ?? '', headers: incoming.headers };
     calls.push(call);
+    open++;
+    response.once('close', () => open--);
     const fault = find(call);
     if (fault === 'refused') return void response.socket?.resetAndDestroy();
     if (fault !== undefined && fault !== 'lost') {
@@ -55,6 +60,7 @@ export async function startGateway(upstreams: () => readonly string[]): Promise<
     clockAhead: (seconds) => {
       ahead = seconds;
     },
+    open: () => open,
     count: (path) => calls.filter((call) => path.test(call.path)).length,
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
@@ -72,7 +78,8 @@ interface Forwarding {
 
 function forward(incoming: IncomingMessage, response: ServerResponse, { to, isLost, ahead }: Forwarding): void {
   const cut = () => void response.socket?.resetAndDestroy();
-  const outgoing = request(new URL(incoming.url ?? '/', to), { method: incoming.method, headers: incoming.headers, agent: false }, (answer) => {
+  const call = { method: incoming.method, headers: incoming.headers, agent: false };
+  const outgoing = request(new URL(incoming.url ?? '/', to), call, (answer) => {
     if (isLost) return void answer.resume().on('end', cut).on('error', cut);
     const date = new Date(Date.now() + ahead * 1_000).toUTCString();
     response.writeHead(answer.statusCode ?? 502, { ...answer.headers, ...(ahead === 0 ? {} : { date }) });

@@ -19,7 +19,8 @@ class RefusingController {
   @Replies(200, null, ...CODES)
   refuse(@PathParam('id') code: ProblemCode) {
     throw new Problem(code, `Because of ${code}.`, {
-      errors: [{ pointer: '/name', message: 'is missing' }], members: { currentCapabilities: ['web.search'] }, headers: { 'Retry-After': '7' },
+      errors: [{ pointer: '/name', message: 'is missing' }], members: { currentCapabilities: ['web.search'] },
+      headers: { 'Retry-After': '7' },
     });
   }
 }
