@@ -1,9 +1,9 @@
 // A process that reads all tables by COPY, backs them up, or restores a backup, once, and says how long it took and in how much memory. In
 // a process of its own, so that what one leaves behind is not counted to the other.
-import { Decrypter, Encrypter } from 'age-encryption';
+import { Decrypter } from 'age-encryption';
 import { openBackupSnapshot } from '../../../src/cli/backup/database/backup-snapshot.query.js';
 import { restoreBackup } from '../../../src/cli/backup/database/restore-backup.store.js';
-import { decrypted } from '../../../src/cli/backup/file/age-file.js';
+import { decrypted, sealingFor } from '../../../src/cli/backup/file/age-file.js';
 import { checkBackup, tableParts } from '../../../src/cli/backup/file/read-backup.js';
 import { writeWhole } from '../../../src/cli/backup/whole-file.js';
 import { backupContent } from '../../../src/cli/backup/write-backup.js';
@@ -37,11 +37,10 @@ const WORK: Record<BackupStep['side'], (step: BackupStep) => Promise<number>> = 
     return bytes;
   },
   backup: async ({ databaseUrl, file, recipient }) => {
-    const encrypter = new Encrypter();
-    encrypter.addRecipient(recipient);
     const snapshot = await openBackupSnapshot(databaseUrl);
     let bytes = 0;
-    const content = backupContent({ snapshot, encrypter, secrets: SECRETS, version: 'bench', onBytes: (done) => (bytes = done) });
+    const sealing = sealingFor({ recipient: [recipient] });
+    const content = backupContent({ snapshot, sealing, secrets: SECRETS, version: 'bench', onBytes: (done) => (bytes = done) });
     await writeWhole(file, content.bytes, new AbortController().signal);
     await snapshot.close();
     return bytes;

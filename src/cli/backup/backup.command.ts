@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Encrypter } from 'age-encryption';
 import { Command } from 'commander';
 import { checkoutRoot } from '../../platform/config/checkout-root.js';
 import { StartRefused } from '../../platform/config/start-refused.js';
@@ -8,6 +7,7 @@ import { withEnvironmentFile } from '../../start/environment-file.js';
 import { DATABASE_DEFAULT, EXIT, NEVER_SET_UP, NO_DATABASE, commandOutput, progressBar, progressLine } from '../command-output.js';
 import { onDatabaseOf, withDatabase } from '../database-address.js';
 import { failureReason } from '../failure-reason.js';
+import type { Sealing } from './file/age-file.js';
 import type { Manifest } from './file/manifest.js';
 
 const { say, refuse } = commandOutput('backup');
@@ -43,14 +43,14 @@ async function backup(options: BackupOptions, env: NodeJS.ProcessEnv): Promise<n
   const out = resolve(options.out);
   const begun = performance.now();
   try {
-    const [{ encrypterFor }, { assertFree }] = await Promise.all([import('./file/age-file.js'), import('./whole-file.js')]);
+    const [{ sealingFor }, { assertFree }] = await Promise.all([import('./file/age-file.js'), import('./whole-file.js')]);
     if (options.passphraseFile !== undefined && options.recipient !== undefined) {
       throw new StartRefused('a file of age opens by keys or by one passphrase: give --recipient or --passphrase-file');
     }
-    const encrypter = encrypterFor(options);
+    const sealing = sealingFor(options);
     assertFree(out);
     const meant = withDatabase(env, options.databaseUrl);
-    const done = await onDatabaseOf(meant, (url) => write(url, { out, encrypter, meant, signal: cut.signal }));
+    const done = await onDatabaseOf(meant, (url) => write(url, { out, sealing, meant, signal: cut.signal }));
     if (done === undefined) return refuse(NO_DATABASE, EXIT.NO_CONNECTION);
     present(done.outcome, out, { seconds: (performance.now() - begun) / 1_000, json: options.json === true });
     return EXIT.WELL;
@@ -64,12 +64,12 @@ async function backup(options: BackupOptions, env: NodeJS.ProcessEnv): Promise<n
 
 interface WriteOrder {
   readonly out: string;
-  readonly encrypter: Encrypter;
+  readonly sealing: Sealing;
   readonly meant: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
 }
 
-async function write(url: string, { out, encrypter, meant, signal }: WriteOrder): Promise<Manifest> {
+async function write(url: string, { out, sealing, meant, signal }: WriteOrder): Promise<Manifest> {
   const [{ openBackupSnapshot }, { backupContent }, { secretsOf }, { writeWhole }] = await Promise.all([
     import('./database/backup-snapshot.query.js'), import('./write-backup.js'), import('./installation-secrets.js'),
     import('./whole-file.js'),
@@ -80,7 +80,7 @@ async function write(url: string, { out, encrypter, meant, signal }: WriteOrder)
     const { instance, fingerprints } = snapshot.facts;
     const total = snapshot.tables.reduce((sum, { bytes }) => sum + bytes, 0);
     const content = backupContent({
-      snapshot, encrypter, secrets: secretsOf(meant, instance, fingerprints), version: versionHere(),
+      snapshot, sealing, secrets: secretsOf(meant, instance, fingerprints), version: versionHere(),
       onBytes: (bytes) => progress.show(`${progressBar(total === 0 ? 0 : Math.min(0.99, bytes / total))}${megabytes(bytes)}`),
     });
     await writeWhole(out, content.bytes, signal);

@@ -1,6 +1,5 @@
-import type { Encrypter } from 'age-encryption';
 import type { BackupSnapshot, CopiedTable } from './database/backup-snapshot.query.js';
-import { encrypted } from './file/age-file.js';
+import { encrypted, type Sealing } from './file/age-file.js';
 import { FORMAT, MANIFEST, README, SECRETS, partName, readme, type BackupSecrets, type Manifest } from './file/manifest.js';
 import { SeenTables } from './file/read-backup.js';
 import { tarEnd, tarMember } from './file/tar.js';
@@ -10,7 +9,7 @@ const NEW_LINE = 10;
 
 export interface BackupOrder {
   readonly snapshot: BackupSnapshot;
-  readonly encrypter: Encrypter;
+  readonly sealing: Sealing;
   readonly secrets: BackupSecrets;
   readonly version: string;
   readonly onBytes: (bytes: number) => void;
@@ -39,7 +38,7 @@ export function backupContent(order: BackupOrder): BackupContent {
     yield* text(MANIFEST, `${JSON.stringify(manifest, null, 2)}\n`);
     yield tarEnd();
   };
-  return { bytes: encrypted(archive(), order.encrypter), manifest: () => manifest! };
+  return { bytes: encrypted(archive(), order.sealing), manifest: () => manifest! };
 }
 
 async function* tableMembers(

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { decrypterBy, encrypted } from '../../../src/cli/backup/file/age-file.js';
+import { decrypterBy, encrypted, sealingFor } from '../../../src/cli/backup/file/age-file.js';
 import type { Manifest } from '../../../src/cli/backup/file/manifest.js';
 import { tarEnd, tarMember } from '../../../src/cli/backup/file/tar.js';
-import { encrypterFor } from '../../../src/cli/backup/file/age-file.js';
 import { countersign } from '../servers/command-line.js';
 import { TEST_ENVIRONMENT, runFolder, type Environment } from '../servers/test-run.js';
 
@@ -71,7 +70,7 @@ export async function madeBackup(files: Readonly<Record<string, string>>, place:
     yield tarEnd();
   };
   const parts: Uint8Array[] = [];
-  for await (const part of encrypted(archive(), encrypterFor({ recipient: [place.recipient] }))) parts.push(part);
+  for await (const part of encrypted(archive(), sealingFor({ recipient: [place.recipient] }))) parts.push(part);
   const file = join(place.folder, name);
   writeFileSync(file, Buffer.concat(parts));
   return file;
