@@ -52,7 +52,7 @@ test('more waits than are held are not hammered, and all hear of the decision', 
   await eventually(() => expect(looks()).toBeGreaterThanOrEqual(100));
   const before = looks();
   await new Promise((resolve) => setTimeout(resolve, 3_000));
-  // 36 that are not held, each after a pause that grows: without one there would be thousands.
+  // 36 that are not held, each after a pause that grows: without one there would be hundreds.
   expect(looks() - before).toBeLessThan(36 * 6);
   await approve(server, pending.hitlRequestId);
   const outcomes = await Promise.all(waits);
