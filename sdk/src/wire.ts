@@ -632,9 +632,15 @@ export type OrganizationSettingsReply = {
      */
     decideByMail: boolean;
     /**
-     * Always `optional` yet.
+     * Whether calls to models may leave the scan out.
      */
-    scanPii: 'optional';
+    scanPii: 'optional' | 'required';
+    /**
+     * What the scan looks for and does.
+     */
+    pii: {
+        [key: string]: unknown;
+    };
 };
 
 export type OrganizationReply = {
@@ -679,6 +685,16 @@ export type OrganizationSettingsDto = {
      * Whether links in mails decide requests of level 0 and 1 without signing in, once each. Of no effect under `strict`. Also accepted as `decide_by_mail`.
      */
     decideByMail?: boolean;
+    /**
+     * `required`: nobody may leave the scan of calls to models out, and what no scan reads does not leave. Also accepted as `scan_pii`.
+     */
+    scanPii?: 'optional' | 'required';
+    /**
+     * What the scan looks for and does: `action`, `entities`, `answers`, `allow`, `terms`. Replaces what was set; `{}` is the default.
+     */
+    pii?: {
+        [key: string]: unknown;
+    };
 };
 
 export type UpdateOrganizationDto = {
@@ -1733,9 +1749,9 @@ export type ExecutionReply = {
     effectiveMode: HitlMode;
     flagged: boolean;
     /**
-     * `receipt`: the agent does the work itself and reports.
+     * `receipt`: the agent does the work itself and reports. `llm`: a call to a model.
      */
-    runtime: 'receipt' | 'connector' | 'webhook' | 'node';
+    runtime: 'receipt' | 'connector' | 'webhook' | 'node' | 'llm';
     /**
      * Who does the action: this service, or the caller.
      */
@@ -2814,22 +2830,9 @@ export type SubscriptionDto = {
 };
 
 export type UsageReply = {
-    /**
-     * Open accounts now.
-     */
-    users: number;
-    /**
-     * Agents now, but for removed ones.
-     */
-    agents: number;
-    organizations: number;
-    teams: number;
-    /**
-     * Executions that were asked for in that time.
-     */
-    executions: number;
     from: string;
     to: string;
+    usage: Array<ModelUsageReply>;
 };
 
 export type UsageEnvelope = {
@@ -3227,6 +3230,141 @@ export type ResultReply = {
      * The execution had its end already: the result stands beside it in the log, and changes nothing.
      */
     late: boolean;
+};
+
+export type CompletionDto = {
+    /**
+     * Name of the model.
+     */
+    model: string;
+    /**
+     * The conversation: any JSON value that the format of the provider has.
+     */
+    messages: unknown;
+};
+
+export type ModelReply = {
+    id: string;
+    object: 'model';
+    type: 'model';
+    /**
+     * Unix seconds.
+     */
+    created: number;
+    created_at: string;
+    /**
+     * The provider, as this installation calls it.
+     */
+    owned_by: string;
+    display_name: string;
+};
+
+export type ModelListReply = {
+    object: 'list';
+    data: Array<ModelReply>;
+    has_more: boolean;
+    first_id: string | null;
+    last_id: string | null;
+};
+
+export type ChatMessageDto = {
+    /**
+     * `system`, `user` or `assistant`.
+     */
+    role: string;
+    /**
+     * What is said.
+     */
+    content: string;
+};
+
+export type ChatDto = {
+    /**
+     * Name of the model.
+     */
+    model: string;
+    /**
+     * The conversation.
+     */
+    messages: Array<ChatMessageDto>;
+    /**
+     * For root: in whose log the call stands. An agent calls for itself. Also accepted as `agent_id`.
+     */
+    agentId?: string;
+    /**
+     * Default true. `false` sends the text as it is, where the organization allows that. Also accepted as `scan_pii`.
+     */
+    scanPii?: boolean;
+    /**
+     * The most tokens that the answer may have. Also accepted as `max_tokens`.
+     */
+    maxTokens?: number;
+};
+
+export type ChatUsage = {
+    promptTokens: number;
+    completionTokens: number;
+};
+
+export type ChatReply = {
+    /**
+     * What the model said.
+     */
+    content: string;
+    model: string;
+    usage: ChatUsage;
+    /**
+     * Personal data was found in what was sent here.
+     */
+    piiDetected: boolean;
+    /**
+     * The provider did not get it.
+     */
+    piiRedacted: boolean;
+};
+
+export type ScanDto = {
+    /**
+     * What is to be scanned.
+     */
+    text: string;
+};
+
+export type FoundEntityReply = {
+    type: string;
+    /**
+     * As it stands in the text.
+     */
+    value: string;
+    /**
+     * What would stand in its place.
+     */
+    redacted: string;
+};
+
+export type ScanReply = {
+    detected: boolean;
+    entities: Array<FoundEntityReply>;
+    redactedText: string;
+};
+
+export type ModelUsageReply = {
+    /**
+     * Of the call, in UTC.
+     */
+    day: string;
+    agentId: string;
+    /**
+     * As the call named it; empty where the record is blanked.
+     */
+    model: string;
+    calls: number;
+    /**
+     * Of these, the ones without a whole answer.
+     */
+    failed: number;
+    promptTokens: number;
+    completionTokens: number;
 };
 
 export type ResolveDto = {
@@ -3899,7 +4037,7 @@ export type Problem = {
     status: number;
     detail: string;
     instance: string;
-    code: 'VALIDATION_FAILED' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'CAPABILITY_NOT_GRANTED' | 'CAPABILITY_NOT_IN_TOKEN' | 'CAPABILITY_BLOCKED' | 'AGENT_INACTIVE' | 'STOPPED' | 'SELF_APPROVAL' | 'NOT_ELIGIBLE' | 'TIER_REQUIRED' | 'PII_SCAN_REQUIRED' | 'PII_BLOCKED' | 'NOT_FOUND' | 'NO_ELIGIBLE_AGENT' | 'METHOD_NOT_ALLOWED' | 'HITL_ALREADY_DECIDED' | 'HITL_EXPIRED' | 'HITL_DIGEST_MISMATCH' | 'NOT_EXECUTABLE' | 'ESCALATION_LIMIT' | 'CAPABILITIES_CHANGED' | 'IDEMPOTENCY_IN_FLIGHT' | 'CONFLICT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'HARDCODED_CAPABILITY' | 'IDEMPOTENCY_KEY_REUSED' | 'UNSAFE_URL' | 'INVALID_INPUT' | 'INVALID_CONDITION' | 'TARGET_NOT_ELIGIBLE' | 'TIMEOUT_ACTION_NOT_ALLOWED' | 'CHANNEL_ALWAYS_ON' | 'REASON_REQUIRED' | 'RATE_LIMITED' | 'BUDGET_EXHAUSTED' | 'TOO_MANY_PENDING' | 'INTERNAL' | 'PROVIDER_ERROR' | 'UNAVAILABLE' | 'PROVIDER_TIMEOUT';
+    code: 'VALIDATION_FAILED' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'CAPABILITY_NOT_GRANTED' | 'CAPABILITY_NOT_IN_TOKEN' | 'CAPABILITY_BLOCKED' | 'AGENT_INACTIVE' | 'STOPPED' | 'SELF_APPROVAL' | 'NOT_ELIGIBLE' | 'TIER_REQUIRED' | 'PII_SCAN_REQUIRED' | 'PII_BLOCKED' | 'HITL_REJECTED' | 'NOT_FOUND' | 'NO_ELIGIBLE_AGENT' | 'METHOD_NOT_ALLOWED' | 'HITL_PENDING' | 'HITL_ALREADY_DECIDED' | 'HITL_EXPIRED' | 'HITL_DIGEST_MISMATCH' | 'NOT_EXECUTABLE' | 'ESCALATION_LIMIT' | 'CAPABILITIES_CHANGED' | 'IDEMPOTENCY_IN_FLIGHT' | 'CONFLICT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'HARDCODED_CAPABILITY' | 'IDEMPOTENCY_KEY_REUSED' | 'UNSAFE_URL' | 'INVALID_INPUT' | 'INVALID_CONDITION' | 'TARGET_NOT_ELIGIBLE' | 'TIMEOUT_ACTION_NOT_ALLOWED' | 'CHANNEL_ALWAYS_ON' | 'REASON_REQUIRED' | 'RATE_LIMITED' | 'BUDGET_EXHAUSTED' | 'TOO_MANY_PENDING' | 'INTERNAL' | 'PROVIDER_ERROR' | 'UNAVAILABLE' | 'PROVIDER_TIMEOUT';
     requestId: string;
     errors?: Array<{
         /**
@@ -6225,6 +6363,122 @@ export type NodesResultResponses = {
 
 export type NodesResultResponse = NodesResultResponses[keyof NodesResultResponses];
 
+export type LlmModelsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Seconds to hold the answer while people decide.
+         */
+        wait?: number;
+    };
+    url: '/api/v1/llm/models';
+};
+
+export type LlmModelsResponses = {
+    /**
+     * Done.
+     */
+    200: ModelListReply;
+};
+
+export type LlmModelsResponse = LlmModelsResponses[keyof LlmModelsResponses];
+
+export type LlmModelsByOtherPathData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Seconds to hold the answer while people decide.
+         */
+        wait?: number;
+    };
+    url: '/api/v1/llm/v1/models';
+};
+
+export type LlmModelsByOtherPathResponses = {
+    /**
+     * Done.
+     */
+    200: ModelListReply;
+};
+
+export type LlmModelsByOtherPathResponse = LlmModelsByOtherPathResponses[keyof LlmModelsByOtherPathResponses];
+
+export type LlmChatData = {
+    body: ChatDto;
+    path?: never;
+    query?: {
+        /**
+         * Seconds to hold the answer until the thing is final.
+         */
+        wait?: number;
+    };
+    url: '/api/v1/llm/chat';
+};
+
+export type LlmChatResponses = {
+    /**
+     * Done.
+     */
+    200: ChatReply;
+    /**
+     * Taken on; a person has to decide, or it is still running.
+     */
+    202: GatePending;
+};
+
+export type LlmChatResponse = LlmChatResponses[keyof LlmChatResponses];
+
+export type LlmScanData = {
+    body: ScanDto;
+    path?: never;
+    query?: never;
+    url: '/api/v1/llm/scan';
+};
+
+export type LlmScanResponses = {
+    /**
+     * Done.
+     */
+    200: ScanReply;
+};
+
+export type LlmScanResponse = LlmScanResponses[keyof LlmScanResponses];
+
+export type LlmUsageData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Only of this organization, for whoever sees several. Also accepted as `organization_id`.
+         */
+        organizationId?: string;
+        /**
+         * Only this agent's. Also accepted as `agent_id`.
+         */
+        agentId?: string;
+        /**
+         * Calls made at or after this moment. Default: 30 days ago.
+         */
+        from?: string;
+        /**
+         * Calls made at or before this moment; at most 92 days after `from`. Default: now.
+         */
+        to?: string;
+    };
+    url: '/api/v1/llm/usage';
+};
+
+export type LlmUsageResponses = {
+    /**
+     * Done.
+     */
+    200: UsageReply;
+};
+
+export type LlmUsageResponse = LlmUsageResponses[keyof LlmUsageResponses];
+
 export type RoutingResolveData = {
     body?: ResolveDto;
     path?: never;
@@ -6898,6 +7152,11 @@ export interface Operations {
     'POST /api/v1/node/tasks/lease': { data: NodesLeaseData; replies: NodesLeaseResponses };
     'POST /api/v1/node/tasks/{executionId}/start': { data: NodesStartData; replies: NodesStartResponses };
     'POST /api/v1/node/tasks/{executionId}/result': { data: NodesResultData; replies: NodesResultResponses };
+    'GET /api/v1/llm/models': { data: LlmModelsData; replies: LlmModelsResponses };
+    'GET /api/v1/llm/v1/models': { data: LlmModelsByOtherPathData; replies: LlmModelsByOtherPathResponses };
+    'POST /api/v1/llm/chat': { data: LlmChatData; replies: LlmChatResponses };
+    'POST /api/v1/llm/scan': { data: LlmScanData; replies: LlmScanResponses };
+    'GET /api/v1/llm/usage': { data: LlmUsageData; replies: LlmUsageResponses };
     'POST /api/v1/routing/resolve': { data: RoutingResolveData; replies: RoutingResolveResponses };
     'POST /api/v1/routing/delegate': { data: RoutingDelegateData; replies: RoutingDelegateResponses };
     'GET /api/v1/routing/log': { data: RoutingLogData; replies: RoutingLogResponses };

@@ -46,7 +46,8 @@ export interface AdmissionPlan {
 }
 
 /** Turns a decision into rows and entries. Pure but for ids, salts and the clock. */
-export function planAdmission(item: AdmissionItem, facts: Facts, decision: GateDecision): AdmissionPlan {
+export function planAdmission(item: AdmissionItem, read: Facts, decision: GateDecision): AdmissionPlan {
+  const facts = item.from ? { ...read, runtime: item.from.runtime } : read;
   if (item.dryRun) return answerOnly(dryRun(item, decision, facts));
   switch (decision.kind) {
     case 'invalid': {
@@ -103,17 +104,19 @@ function refusedRequest(item: AdmissionItem, facts: Facts, decision: Of<'block'>
 
 function blocked(item: AdmissionItem, facts: Facts, decision: Of<'block'>): AdmissionPlan {
   const executionId = newId('exec');
+  const before = beside(item, executionId);
   const auditId = newId('audit');
+  const { reason, byLimits } = decision;
   return {
-    answer: { kind: 'blocked', executionId, auditId, reason: decision.reason, ...judged(decision), ...reachedOf(item, facts, decision) },
+    answer: { kind: 'blocked', executionId, auditId, reason, byLimits, ...judged(decision), ...reachedOf(item, facts, decision) },
     execution: {
-      ...executionRow(item, facts, decision, executionId, 'receipt'), status: 'blocked', reason: decision.reason, audit_id: auditId,
+      ...executionRow(item, facts, decision, executionId, 'receipt'), status: 'blocked', reason, audit_id: auditId,
     },
     executionId,
     opens: 0,
     uses: [],
     effects: [],
-    entries: [entry(item, auditId, blockedEvent(item, facts, decision.reason, decision, executionId))],
+    entries: [...before, entry(item, auditId, blockedEvent(item, facts, reason, decision, executionId))],
   };
 }
 
@@ -159,6 +162,7 @@ function start(item: AdmissionItem, facts: Facts, decision: Of<'run'>): Admissio
         ...(item.action === undefined ? {} : { action: item.action }),
         ...(item.context ? { context: item.context } : {}),
         ...(facts.definition?.connector ? { connector: facts.definition.connector } : {}),
+        ...(item.from ? { runtime: item.from.runtime.runtime } : {}),
         ...(item.traceparent ? { traceparent: item.traceparent } : {}),
       },
     },
@@ -170,16 +174,19 @@ function start(item: AdmissionItem, facts: Facts, decision: Of<'run'>): Admissio
     opens: 0,
     uses: decision.uses,
     effects: [],
-    entries: [startedEntry(item, facts, decision, executionId, runtime)],
+    entries: [startedEntry(item, facts, decision, executionId, runtime), ...beside(item, executionId)],
   };
 }
 
 function ask(
-  item: AdmissionItem,
+  called: AdmissionItem,
   facts: Facts,
   decision: Of<'ask'> | Of<'run'>,
   mode: 'propose' | 'escalate',
 ): AdmissionPlan {
+  const shown = called.from?.asked();
+  if (called.from && !shown) return answerOnly({ kind: 'refused', code: 'BODY_TOO_LARGE', detail: TOO_LARGE_TO_ASK });
+  const item = { ...called, ...shown };
   const executionId = newId('exec');
   const hitlRequestId = newId('hitl');
   // The window begins by the database's clock, which also ends it.
@@ -226,7 +233,7 @@ function ask(
     effects: [notify(item.organizationId, 'hitl.request.created', {
       hitlRequestId, ...(mode === 'escalate' ? { priority: 'high' } : {}), ...trace(item),
     })],
-    entries: [entry(item, newId('audit'), created)],
+    entries: [entry(item, newId('audit'), created), ...beside(item, executionId)],
   };
 }
 
@@ -273,13 +280,15 @@ function entry(item: AdmissionItem, id: string, event: AuditEvent, closing = fal
   );
 }
 
-const asked = (item: AdmissionItem) => ({
-  ...(item.context ? { context: item.context } : {}),
-  ...(item.action === undefined ? {} : { action: item.action }),
-});
+const TOO_LARGE_TO_ASK = 'People are asked before this call is made, and it is larger than what they can be shown (256 KiB).';
 
+/** What the call's own module tells the log. */
+function beside(item: AdmissionItem, executionId: string): PreparedEntry[] {
+  return (item.from?.events(executionId) ?? []).map((event) => entry(item, newId('audit'), event, true));
+}
+
+const asked = ({ context, action }: AdmissionItem) => ({ ...(context ? { context } : {}), ...(action === undefined ? {} : { action }) });
 const trace = ({ traceparent }: AdmissionItem) => (traceparent === undefined ? {} : { traceparent });
-
 const flag = (decision: GateDecision) => (decision.flagged ? { flagged: true } : {});
 
 function judged(decision: Of<'block'> | Of<'ask'> | Of<'run'>) {
