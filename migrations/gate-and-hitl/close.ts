@@ -4,12 +4,13 @@ import { BY_KEY_ONLY } from '../shared/by-key-only.js';
  * Why: running executions are closed in batches after their runtime has answered: a compare-and-set on `running` and the fence, each
  * with its closing entry and the news of it. An execution may have begun more than once; only the newest beginning closes it.
  *
- * p_closings: [{n, organization_id, id, fence: of the beginning that is closed, and what the row says of its end}]
+ * p_closings: [{n, organization_id, agent_id, id, fence: of the beginning that is closed, and what the row says of its end}]
+ * p_entry_items: of each entry, the n of its closing; the last entry of each is the closing one
  * Results: ok; busy (the head is locked); lost (recovery, usually, closed the execution first or began it again).
  */
 export const GATE_CLOSE = `
 create function gate_close_v1(
-  p_closings json, p_effects json,
+  p_closings json, p_effects json, p_entry_items integer[],
   p_organizations text[], p_chains text[], p_ids text[], p_events text[], p_agents text[], p_actors text[],
   p_capabilities text[], p_outcomes text[], p_timestamps text[], p_payloads text[], p_disclosures text[]
 ) returns text[] language plpgsql volatile ${BY_KEY_ONLY} as $$
@@ -19,9 +20,9 @@ declare
   v_closed integer[];
 begin
   select coalesce(array_agg(i.n::integer), '{}') into v_locked
-  from (select * from unnest(p_organizations, p_chains) with ordinality as u(organization_id, chain, n)
-        order by u.organization_id, u.chain) i
-  cross join lateral (select from audit_heads h where h.organization_id = i.organization_id and h.chain = i.chain
+  from (select * from json_to_recordset(p_closings) as u(n integer, organization_id text, agent_id text)
+        order by u.organization_id collate "C", u.agent_id collate "C") i
+  cross join lateral (select from audit_heads h where h.organization_id = i.organization_id and h.chain = i.agent_id
                       for update skip locked) held;
 
   with closed as (
@@ -36,7 +37,7 @@ begin
   select coalesce(array_agg(closed.n), '{}') into v_closed from closed;
 
   select array_agg(case when n = any (v_closed) then 'ok' when n = any (v_locked) then 'lost' else 'busy' end order by n)
-  into v_results from generate_subscripts(p_organizations, 1) as n;
+  into v_results from generate_series(1, json_array_length(p_closings)) as n;
 
   if v_closed = '{}' then return v_results; end if;
   insert into outbox (organization_id, kind, payload)
@@ -49,6 +50,6 @@ begin
     array_agg(e.a9 order by e.n), array_agg(e.a10 order by e.n), array_agg(e.a11 order by e.n), '{}', '{}', '{}', '{}')
   from unnest(p_organizations, p_chains, p_ids, p_events, p_agents, p_actors, p_capabilities, p_outcomes, p_timestamps,
               p_payloads, p_disclosures) with ordinality as e(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, n)
-  where v_results[e.n] = 'ok';
+  where v_results[p_entry_items[e.n]] = 'ok';
   return v_results;
 end $$`;

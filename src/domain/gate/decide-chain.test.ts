@@ -13,7 +13,7 @@ function decision(mode: HitlMode | 'refuse' | 'invalid'): GateDecision {
     case 'invalid':
       return { kind: 'invalid', code: 'INVALID_INPUT', errors: [], ...same };
     case 'block':
-      return { kind: 'block', effectiveMode: mode, reason: 'capability blocked by policy', limits: [], ...same };
+      return { kind: 'block', effectiveMode: mode, reason: 'capability blocked by policy', byLimits: false, limits: [], ...same };
     case 'auto':
     case 'notify':
       return { kind: 'run', effectiveMode: mode, mode, notify: mode === 'notify', uses: [{ measure: '', amount: '1' }], ...same };

@@ -33,7 +33,8 @@ export function decideChain(own: GateDecision, ownGrantId: string | undefined, d
   const reasons = [...own.reasons, ...delegators.flatMap(({ agentId, decision }) => reasonsOf(agentId, decision))];
   const block = all.find((one) => one.kind === 'block');
   // The limits that are named to the caller are those of its own grant.
-  if (block) return { ...block, limits: own.kind === 'block' ? own.limits : [], reasons, flagged };
+  const byLimits = all.every((one) => one.kind !== 'block' || one.byLimits);
+  if (block) return { ...block, byLimits, limits: own.kind === 'block' ? own.limits : [], reasons, flagged };
   const permitted = all as readonly Extract<GateDecision, { kind: 'ask' | 'run' }>[];
   const uses = usesOf(permitted, ownGrantId, delegators);
   const effectiveMode = strictest('auto', ...permitted.map((one) => one.effectiveMode));

@@ -4,6 +4,7 @@ import type { JsonObject } from '../json.js';
 import { isHardcoded } from './catalogue.js';
 import { evaluateCondition, type Condition, type ConditionFacts } from './conditions.js';
 import { type Connector, connectorErrors, type InputError } from './connector.js';
+import { decidedInput } from './decided-input.js';
 import { validateInput } from './input-schema.js';
 import { compareLimits, type Limit, type ReachedLimit, type UsedUp, type Use } from './limits.js';
 import {
@@ -106,6 +107,8 @@ export type GateDecision = { readonly reasons: readonly Reason[]; readonly flagg
       readonly kind: 'block';
       readonly effectiveMode: 'block';
       readonly reason: typeof BLOCKED;
+      /** Without its limits the grant would not block. */
+      readonly byLimits: boolean;
       readonly limits: readonly ReachedLimit[];
     }
   | {
@@ -149,11 +152,12 @@ export function decide(question: GateQuestion): GateDecision {
   if (!definition || !grant) return refuse('CAPABILITY_NOT_GRANTED', 'grant', whyNoGrant(question));
   if (question.unanchored === true && isProtected(definition)) return refuse('UNAVAILABLE', 'unanchored', UNANCHORED, false);
 
-  const invalid = inputProblem(definition, call.input);
+  const input = decidedInput(call.capability, call.input);
+  const invalid = inputProblem(definition, input);
   if (invalid) return { kind: 'invalid', code: 'INVALID_INPUT', ...invalid, flagged };
 
-  const { mode, reasons, uses, limits } = effectiveMode(definition, grant, question);
-  if (mode === 'block') return { kind: 'block', effectiveMode: mode, reason: BLOCKED, reasons, limits, flagged };
+  const { mode, reasons, uses, limits, byLimits } = effectiveMode(definition, grant, { ...question, call: { ...call, input } });
+  if (mode === 'block') return { kind: 'block', effectiveMode: mode, reason: BLOCKED, byLimits, reasons, limits, flagged };
   if (mode === 'auto' || mode === 'notify') {
     return { kind: 'run', effectiveMode: mode, mode, notify: mode === 'notify', reasons, uses, flagged };
   }
@@ -240,10 +244,12 @@ function effectiveMode(definition: CapabilityFacts, grant: GrantFacts, { agent, 
     const why = condition.reason === undefined ? '' : `: ${condition.reason}`;
     reasons.push({ rule: 'condition', detail: `Condition ${index + 1} ${how} and asks for ${condition.hitlMode}${why}` });
   });
+  const byLimits = strictest(base, ...modes) !== 'block';
   const { reached, uses } = compareLimits(grant.limits, used, facts);
   for (const { mode, detail } of reached) {
     modes.push(mode);
     reasons.push({ rule: 'limit', detail });
   }
-  return { mode: strictest(base, ...modes), reasons, uses, limits: reached.flatMap(({ limit }) => (limit ? [limit] : [])) };
+  const limits = reached.flatMap(({ limit }) => (limit ? [limit] : []));
+  return { mode: strictest(base, ...modes), reasons, uses, limits, byLimits };
 }

@@ -23,7 +23,7 @@ export interface ChosenRuntime {
  * @param primary of the configuration (RUNTIME_PRIMARY)
  */
 export function chooseRuntime(
-  primary: Exclude<ExecutionRuntime, 'receipt'>, definition: { readonly connector?: Connector } | undefined,
+  primary: Exclude<ExecutionRuntime, 'receipt' | 'llm'>, definition: { readonly connector?: Connector } | undefined,
 ): ChosenRuntime {
   if (definition?.connector?.type === 'node') return { runtime: 'node', timeoutSeconds: definition.connector.timeoutSeconds };
   const isReceiptOnly = !definition || (primary === 'connector' && definition.connector === undefined);

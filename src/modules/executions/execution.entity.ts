@@ -15,7 +15,7 @@ export function isFinalExecution(execution: ExecutionEntity | undefined): boolea
 }
 
 /** `receipt`: the governed agent does the work itself; the gate's answer is its licence. */
-export type ExecutionRuntime = 'receipt' | 'connector' | 'webhook' | 'node';
+export type ExecutionRuntime = 'receipt' | 'connector' | 'webhook' | 'node' | 'llm';
 
 export interface ExecutionError {
   readonly code: string;

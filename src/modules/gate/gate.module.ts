@@ -51,7 +51,7 @@ const runtimeSelection = {
     ExecutionAnswerService, ExecutionWorker, GateService,
     RecoverExecutionsService, RunExecutionService, StillAllowedService, UnknownCommits,
   ],
-  exports: [RuntimeSelection, StillAllowedService],
+  exports: [AdmissionService, ExecutionAnswerService, RunExecutionService, RuntimeSelection, StillAllowedService],
 })
 export class GateModule implements BeforeApplicationShutdown {
   constructor(

@@ -10,6 +10,8 @@ import type { ProblemCode } from '../../../domain/problems.js';
 import type { FieldError } from '../../../platform/http/reply/problem.js';
 import type { Runs } from '../../executions/choose-runtime.js';
 import type { Deadline } from '../runtimes/deadline.js';
+import type { RuntimeName } from '../runtimes/runtime.js';
+import type { CallFrom } from './execute-call.js';
 
 /** `execute`: the gate's own route. `request`: an adapter that does the action itself asks for an approval. */
 export type Admission = 'execute' | 'request';
@@ -34,6 +36,7 @@ export interface AdmissionItem {
   /** The task that its context names, where that can be one. */
   readonly taskId?: string;
   readonly dryRun: boolean;
+  readonly from?: CallFrom;
   readonly claim?: IdempotencyClaim;
   readonly origin?: Origin;
   readonly traceparent?: string;
@@ -52,6 +55,8 @@ export interface StartedExecution {
   readonly inputText: string;
   readonly context?: JsonObject;
   readonly connector?: Connector;
+  /** Where the call names one. */
+  readonly runtime?: RuntimeName;
   readonly flagged: boolean;
   readonly notify: boolean;
   readonly hitlRequestId?: string;
@@ -92,6 +97,7 @@ export type AdmissionAnswer =
       readonly executionId: string;
       readonly auditId: string;
       readonly reason: string;
+      readonly byLimits: boolean;
       readonly reached?: ReachedLimits;
     } & Decided)
   | ({ readonly kind: 'dry_run'; readonly decision: string; readonly runs?: Runs; readonly reached?: ReachedLimits }

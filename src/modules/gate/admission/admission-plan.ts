@@ -46,7 +46,8 @@ export interface AdmissionPlan {
 }
 
 /** Turns a decision into rows and entries. Pure but for ids, salts and the clock. */
-export function planAdmission(item: AdmissionItem, facts: Facts, decision: GateDecision): AdmissionPlan {
+export function planAdmission(item: AdmissionItem, read: Facts, decision: GateDecision): AdmissionPlan {
+  const facts = item.from ? { ...read, runtime: item.from.runtime } : read;
   if (item.dryRun) return answerOnly(dryRun(item, decision, facts));
   switch (decision.kind) {
     case 'invalid': {
@@ -103,9 +104,10 @@ function refusedRequest(item: AdmissionItem, facts: Facts, decision: Of<'block'>
 
 function blocked(item: AdmissionItem, facts: Facts, decision: Of<'block'>): AdmissionPlan {
   const executionId = newId('exec');
+  const before = beside(item, executionId);
   const auditId = newId('audit');
   return {
-    answer: { kind: 'blocked', executionId, auditId, reason: decision.reason, ...judged(decision), ...reachedOf(item, facts, decision) },
+    answer: { kind: 'blocked', executionId, auditId, reason: decision.reason, byLimits: decision.byLimits, ...judged(decision), ...reachedOf(item, facts, decision) },
     execution: {
       ...executionRow(item, facts, decision, executionId, 'receipt'), status: 'blocked', reason: decision.reason, audit_id: auditId,
     },
@@ -113,7 +115,7 @@ function blocked(item: AdmissionItem, facts: Facts, decision: Of<'block'>): Admi
     opens: 0,
     uses: [],
     effects: [],
-    entries: [entry(item, auditId, blockedEvent(item, facts, decision.reason, decision, executionId))],
+    entries: [...before, entry(item, auditId, blockedEvent(item, facts, decision.reason, decision, executionId))],
   };
 }
 
@@ -159,6 +161,7 @@ function start(item: AdmissionItem, facts: Facts, decision: Of<'run'>): Admissio
         ...(item.action === undefined ? {} : { action: item.action }),
         ...(item.context ? { context: item.context } : {}),
         ...(facts.definition?.connector ? { connector: facts.definition.connector } : {}),
+        ...(item.from ? { runtime: item.from.runtime.runtime } : {}),
         ...(item.traceparent ? { traceparent: item.traceparent } : {}),
       },
     },
@@ -170,16 +173,18 @@ function start(item: AdmissionItem, facts: Facts, decision: Of<'run'>): Admissio
     opens: 0,
     uses: decision.uses,
     effects: [],
-    entries: [startedEntry(item, facts, decision, executionId, runtime)],
+    entries: [startedEntry(item, facts, decision, executionId, runtime), ...beside(item, executionId)],
   };
 }
 
 function ask(
-  item: AdmissionItem,
+  called: AdmissionItem,
   facts: Facts,
   decision: Of<'ask'> | Of<'run'>,
   mode: 'propose' | 'escalate',
 ): AdmissionPlan {
+  if (called.from && !called.from.asked) return answerOnly({ kind: 'refused', code: 'BODY_TOO_LARGE', detail: TOO_LARGE_TO_ASK });
+  const item = { ...called, ...called.from?.asked };
   const executionId = newId('exec');
   const hitlRequestId = newId('hitl');
   // The window begins by the database's clock, which also ends it.
@@ -227,7 +232,7 @@ function ask(
     effects: [notify(item.organizationId, 'hitl.request.created', {
       hitlRequestId, ...(mode === 'escalate' ? { priority: 'high' } : {}), ...trace(item),
     })],
-    entries: [entry(item, newId('audit'), created)],
+    entries: [entry(item, newId('audit'), created), ...beside(item, executionId)],
   };
 }
 
@@ -272,6 +277,13 @@ function entry(item: AdmissionItem, id: string, event: AuditEvent, closing = fal
     { ...event, chain, agentId: item.agentId },
     { id, actorId: item.actorId, timestamp: new Date(), ...(item.origin && !closing ? { origin: item.origin } : {}) },
   );
+}
+
+const TOO_LARGE_TO_ASK = 'People are asked before this call is made, and it is larger than what they can be shown (256 KiB).';
+
+/** What the call's own module tells the log. */
+function beside(item: AdmissionItem, executionId: string): PreparedEntry[] {
+  return (item.from?.events(executionId) ?? []).map((event) => entry(item, newId('audit'), event, true));
 }
 
 const asked = (item: AdmissionItem) => ({

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { jcs } from '../../../domain/audit/entry/jcs.js';
+import type { AuditEvent } from '../../../domain/audit/catalogue/audit-events.js';
 import { namesAccount } from '../../../domain/access/person.js';
 import { isId } from '../../../domain/ids.js';
 import { type JsonObject, type JsonValue, isJsonObject } from '../../../domain/json.js';
@@ -7,6 +8,8 @@ import { type FieldError, Problem } from '../../../platform/http/reply/problem.j
 import type { DtoClass } from '../../../platform/http/fields/field-spec.js';
 import { invalid } from '../../../platform/http/fields/read-members.js';
 import { refuseUnknown } from '../../../platform/http/fields/unknown-names.js';
+import type { ChosenRuntime } from '../../executions/choose-runtime.js';
+import type { RuntimeName } from '../runtimes/runtime.js';
 
 /** The body of an execution, read and canonical. */
 export interface ExecuteCall {
@@ -19,6 +22,17 @@ export interface ExecuteCall {
   readonly contextText?: string;
   readonly taskId?: string;
   readonly dryRun: boolean;
+  /** Of a call that a module above the gate makes. */
+  readonly from?: CallFrom;
+}
+
+/** How a module above the gate has its calls admitted. */
+export interface CallFrom {
+  readonly runtime: ChosenRuntime & { readonly runtime: RuntimeName };
+  /** What people are shown, and what runs, where they are asked: the input and more. Undefined: it is too large for that. */
+  readonly asked: { readonly input: JsonObject; readonly inputText: string } | undefined;
+  /** What the log is told beside the decision. */
+  readonly events: (executionId: string) => readonly AuditEvent[];
 }
 
 const CAPABILITY_MAX = 200;

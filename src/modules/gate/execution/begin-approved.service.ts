@@ -15,6 +15,7 @@ import type { StartedExecution } from '../admission/admission-item.js';
 import { LEASE_GRACE_SECONDS } from '../admission/admission-plan.js';
 import { type ApprovalEvidence, approvalEvidence } from './approval-evidence.query.js';
 import { Deadline } from '../runtimes/deadline.js';
+import { RuntimeSelection } from '../runtimes/runtime-selection.js';
 
 /** An approved action with its present rows and facts, read and locked under the head of its agent. */
 export interface Approved {
@@ -33,6 +34,7 @@ export class BeginApprovedService {
     private readonly executions: ExecutionStore,
     private readonly requests: HitlRequestStore,
     private readonly facts: FactsQuery,
+    private readonly runtimes: RuntimeSelection,
   ) {}
 
   /** Reads all that an action's beginning depends on, in one round trip to the database. @throws Problem NOT_FOUND */
@@ -45,7 +47,8 @@ export class BeginApprovedService {
       approvalEvidence(tx, organizationId, hitlRequestId),
     ]);
     if (execution.agentId !== action.agentId) throw new Error(`execution ${executionId} is not of agent ${action.agentId}`);
-    return { action, execution, request, facts, evidence };
+    const runtime = this.runtimes.keptBy(execution.runtime, facts.runtime);
+    return { action, execution, request, facts: { ...facts, runtime }, evidence };
   }
 
   /**
@@ -80,6 +83,7 @@ export class BeginApprovedService {
       ...(action === null ? {} : { action }),
       ...(request.context === null ? {} : { context: JSON.parse(request.context) as JsonObject }),
       ...(facts.definition?.connector ? { connector: facts.definition.connector } : {}),
+      ...(this.runtimes.isNamed(runtime) ? { runtime } : {}),
       ...(execution.traceparent === null ? {} : { traceparent: execution.traceparent }),
     };
   }

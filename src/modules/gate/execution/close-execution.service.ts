@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { AuditEvent } from '../../../domain/audit/catalogue/audit-events.js';
 import { agentChain } from '../../../domain/audit/entry/chain.js';
 import { type PreparedEntry, prepareEntry } from '../../../domain/audit/entry/prepare-entry.js';
 import { jcs } from '../../../domain/audit/entry/jcs.js';
@@ -34,12 +35,13 @@ interface Closing {
   execution: StartedExecution;
   closed: Closed;
   runtime: ExecutionRuntime;
-  entry: PreparedEntry;
+  /** The closing one is the last. */
+  entries: readonly PreparedEntry[];
 }
 
 const CLOSE: NamedStatement = {
-  name: 'gate-close-3',
-  text: 'select gate_close_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as results',
+  name: 'gate-close-4',
+  text: 'select gate_close_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) as results',
 };
 const RETRY_MS = 200;
 
@@ -67,8 +69,11 @@ export class CloseExecutionService {
    * closing is tried again until the lease is over; then recovery calls the execution indeterminate, and this outcome comes in late.
    */
   async close(execution: StartedExecution, outcome: RuntimeOutcome, runtime: ExecutionRuntime, durationMs: number): Promise<Closed> {
+    // Made in the order of the chain: ids rise.
+    const before = ('events' in outcome ? (outcome.events ?? []) : []).map((event) => prepared(execution, event, newId('audit')));
     const closed = closedBy(outcome, durationMs);
-    const closing = { execution, closed, runtime, entry: closingEntry(execution, closed) };
+    const entries = [...before, prepared(execution, closingEvent(execution, closed), closed.auditId)];
+    const closing = { execution, closed, runtime, entries };
     // Recorded as the service: the credential of the call may be dead by now.
     if ((await this.batcher.submit(closing)) === 'ok') return closed;
     return asService('worker', () => this.recordLate(execution, closed));
@@ -96,7 +101,8 @@ export class CloseExecutionService {
       const [row] = await this.statements.run<{ results: string[] }>(CLOSE, [
         JSON.stringify(closings.map(rowOf)),
         JSON.stringify(notifications),
-        ...entryColumns(closings.map((closing) => closing.entry)),
+        closings.flatMap(({ entries }, i) => entries.map(() => i + 1)),
+        ...entryColumns(closings.flatMap(({ entries }) => entries)),
       ]);
       if (notifications.length > 0) this.outbox.notify(new Set(['notification.send']));
       return row!.results.map((result) =>
@@ -153,12 +159,9 @@ export function closedBy(outcome: RuntimeOutcome, durationMs: number): Closed {
   }
 }
 
-function closingEntry(execution: StartedExecution, closed: Closed): PreparedEntry {
-  const chain = agentChain(execution.organizationId, execution.agentId);
-  return prepareEntry(
-    { ...closingEvent(execution, closed), chain, agentId: execution.agentId },
-    { id: closed.auditId, actorId: execution.agentId, timestamp: new Date() },
-  );
+function prepared({ organizationId, agentId }: StartedExecution, event: AuditEvent, id: string): PreparedEntry {
+  const chain = agentChain(organizationId, agentId);
+  return prepareEntry({ ...event, chain, agentId }, { id, actorId: agentId, timestamp: new Date() });
 }
 
 /** People are notified of executions of mode notify, and of indeterminate ones. */

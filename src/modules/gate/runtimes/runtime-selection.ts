@@ -1,6 +1,8 @@
 import type { OnApplicationBootstrap } from '@nestjs/common';
 import { bearsRepetition, type Connector } from '../../../domain/gate/connector.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
+import type { ChosenRuntime } from '../../executions/choose-runtime.js';
+import type { ExecutionRuntime } from '../../executions/execution.entity.js';
 import { Deadline } from './deadline.js';
 import type { CutOff, LeftBehind, Runtime, RuntimeCall, RuntimeName, RuntimeReturn } from './runtime.js';
 
@@ -38,8 +40,23 @@ export class RuntimeSelection implements OnApplicationBootstrap {
     if (fallback !== undefined) this.named(fallback, 'RUNTIME_FALLBACK');
   }
 
-  /** The runtime that has a call first: the agent's node where the connector says so, else the primary one. */
-  nameFor({ connector }: Pick<RuntimeCall, 'connector'>): RuntimeName {
+  /** The runtime that has a call first: the one that it names, the agent's node where the connector says so, else the primary one. */
+  nameFor({ connector, runtime }: Pick<RuntimeCall, 'connector' | 'runtime'>): RuntimeName {
+    return runtime ?? this.byConnector(connector);
+  }
+
+  /** Whether calls name it themselves. */
+  isNamed(runtime: ExecutionRuntime): runtime is RuntimeName {
+    return this.runtimes.get(runtime as RuntimeName)?.timeoutSeconds !== undefined;
+  }
+
+  /** An execution keeps a runtime that its call named; any other is chosen at each beginning. */
+  keptBy(runtime: ExecutionRuntime, chosen: ChosenRuntime): ChosenRuntime {
+    const timeoutSeconds = this.runtimes.get(runtime as RuntimeName)?.timeoutSeconds;
+    return timeoutSeconds === undefined ? chosen : { runtime, timeoutSeconds };
+  }
+
+  private byConnector(connector: Connector | undefined): RuntimeName {
     return connector?.type === 'node' ? 'node' : this.choice.primary;
   }
 
@@ -73,7 +90,7 @@ export class RuntimeSelection implements OnApplicationBootstrap {
 
   private fallbackOf(primary: Runtime, call: RuntimeCall): Runtime | undefined {
     const { fallback: name } = this.choice;
-    if (name === undefined || name === primary.name) return undefined;
+    if (name === undefined || name === primary.name || call.runtime !== undefined) return undefined;
     const fallback = this.named(name, 'RUNTIME_FALLBACK');
     return canServe(fallback, call) ? fallback : undefined;
   }

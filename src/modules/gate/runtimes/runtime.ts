@@ -1,9 +1,10 @@
 import type { Connector } from '../../../domain/gate/connector.js';
+import type { AuditEvent } from '../../../domain/audit/catalogue/audit-events.js';
 import type { JsonObject, JsonValue } from '../../../domain/json.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import type { Deadline } from './deadline.js';
 
-export type RuntimeName = 'connector' | 'webhook' | 'node';
+export type RuntimeName = 'connector' | 'webhook' | 'node' | 'llm';
 
 /** One governed action on its way to be done. Its `execution.started` is durable before a runtime sees it. */
 export interface RuntimeCall {
@@ -17,6 +18,8 @@ export interface RuntimeCall {
   readonly input: JsonObject;
   readonly context?: JsonObject;
   readonly connector?: Connector;
+  /** The runtime that the execution began with, where the call names one: that of a module above the gate. */
+  readonly runtime?: RuntimeName;
   /** The execution's id, by which a receiver recognizes a call that it gets twice. */
   readonly idempotencyKey: string;
   /** When the caller gives up. Nothing is begun after it. */
@@ -35,13 +38,18 @@ export interface RuntimeError {
   readonly message: string;
 }
 
+/** What else the log is told, just before the closing entry and in its commit. */
+interface Told {
+  readonly events?: readonly AuditEvent[];
+}
+
 /**
  * What came of a call. `unreachable`: refused before it could have acted, so that a fallback may serve. `unknown`: it
  * may have acted and nobody can say; such an execution is indeterminate and never repeated by itself.
  */
 export type RuntimeOutcome =
-  | { readonly kind: 'executed'; readonly output: JsonValue }
-  | { readonly kind: 'failed'; readonly error: RuntimeError; readonly output?: JsonValue }
+  | { readonly kind: 'executed'; readonly output: JsonValue } & Told
+  | { readonly kind: 'failed'; readonly error: RuntimeError; readonly output?: JsonValue } & Told
   | { readonly kind: 'unreachable'; readonly error: RuntimeError }
   | { readonly kind: 'unknown'; readonly error: RuntimeError };
 
@@ -62,6 +70,8 @@ export interface CutOff {
 /** Something that does what the gate has let through. Expected failures are outcomes; it throws only on bugs. */
 export interface Runtime {
   readonly name: RuntimeName;
+  /** Of a runtime that calls name themselves, and that nothing else is chosen for: how long it may take. */
+  readonly timeoutSeconds?: number;
   run(call: RuntimeCall, signal: AbortSignal): Promise<RuntimeReturn>;
   /**
    * For recovery, under the agent's head, of a runtime that writes down who has a call: takes back what nobody has begun, so that nobody

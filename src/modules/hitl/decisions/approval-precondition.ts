@@ -1,4 +1,5 @@
 import { jcs } from '../../../domain/audit/entry/jcs.js';
+import { hasModelCall } from '../../../domain/gate/decided-input.js';
 import type { GateDecision } from '../../../domain/gate/decide.js';
 import { actionDigest, sameDigest } from '../../../domain/hitl/digest.js';
 import { stricterQuorum } from '../../../domain/hitl/quorum.js';
@@ -59,7 +60,8 @@ export function decideAgain(
     return { failed: { code: 'definition_changed', detail: 'The definition of the capability has changed since.' } };
   }
   // The approver decides on an action of the service, not on a licence for the agent.
-  if (request.runs === 'service' && facts.runtime.runtime === 'receipt') {
+  const hasRuntime = facts.runtime.runtime !== 'receipt' || hasModelCall(request.capability, input);
+  if (request.runs === 'service' && !hasRuntime) {
     return { failed: { code: 'runtime_gone', detail: 'The service was to run the action, and has no runtime for it any more.' } };
   }
   if (!facts.agent) return { failed: { code: 'agent_inactive', detail: 'The agent is gone.' } };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { DecisionRecord } from '../../../domain/audit/catalogue/basis.js';
 import { jcs } from '../../../domain/audit/entry/jcs.js';
+import { hasModelCall } from '../../../domain/gate/decided-input.js';
 import type { GateDecision } from '../../../domain/gate/decide.js';
 import { stricterOf } from '../../../domain/hitl/duties.js';
 import { editDiff } from '../../../domain/hitl/edit-diff.js';
@@ -49,10 +50,13 @@ export class EditRequestService {
   /**
    * Asks the gate about the edited input.
    *
-   * @throws Problem INVALID_INPUT, CAPABILITY_BLOCKED: nothing changes, the present version may still be decided
+   * @throws Problem INVALID_INPUT, also for a model's call, CAPABILITY_BLOCKED: nothing changes, the present version may still be decided
    */
   assess(context: DecisionContext, text: string): WantedEdit | { readonly failed: FailedPrecondition } {
     const { request, facts } = context;
+    if (hasModelCall(request.capability, JSON.parse(request.input) as JsonObject)) {
+      throw new Problem('INVALID_INPUT', 'A call to a language model is approved or rejected as it stands.');
+    }
     const asked = decideAgain(request, facts, JSON.parse(text) as JsonObject);
     if ('failed' in asked) return asked;
     const { decision } = asked;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { basisOf } from '../../../domain/audit/catalogue/basis.js';
 import { agentChain } from '../../../domain/audit/entry/chain.js';
+import { decidedInput } from '../../../domain/gate/decided-input.js';
 import { compareLimits } from '../../../domain/gate/limits.js';
 import type { JsonObject } from '../../../domain/json.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
@@ -97,7 +98,7 @@ export class ReceiptExecutionService {
 function usesOf({ input, context, capability }: HitlRequestEntity, { grant, agent, usage, now }: Facts): GrantUse[] {
   if (!grant || !agent) return [];
   const { uses } = compareLimits(grant.limits, usage?.used ?? [], {
-    input: JSON.parse(input) as JsonObject, agent, capability, now,
+    input: decidedInput(capability, JSON.parse(input) as JsonObject), agent, capability, now,
     ...(context === null ? {} : { context: JSON.parse(context) as JsonObject }),
   });
   return uses.map((use) => ({ ...use, grantId: grant.id }));
