@@ -1,0 +1,7 @@
+/** Text that comes in pieces and goes out changed, held back as little as possible. */
+export interface TextStream {
+  /** Takes the next piece, and answers what may go out now; empty where it is held back. */
+  push(piece: string): string;
+  /** What was held back. Nothing is pushed afterwards. */
+  end(): string;
+}

@@ -1,0 +1,36 @@
+import type { JsonValue } from '../../json.js';
+import type { Finding, ScanOptions } from '../finding.js';
+import { scanText } from '../scan-text.js';
+import { mapTexts, type TextPlace } from './map-texts.js';
+import { REQUEST_SHAPES, type ProviderFamily } from './structural-members.js';
+
+/** A text in which something was found. */
+export interface FoundText extends TextPlace {
+  readonly findings: readonly Finding[];
+}
+
+export interface ScannedBody {
+  /** In the order of the body; texts without a finding are left out. */
+  readonly found: readonly FoundText[];
+  /** Images, sound and files, which nobody has read. */
+  readonly unscanned: number;
+}
+
+/**
+ * Finds personal data and secrets in a call's body: in every text but those of structural members (`structural-members.ts`), and outside
+ * of the format's own members in numbers and names of members too. The name of the nearest member is context of its text.
+ */
+export function scanBody(body: JsonValue, family: ProviderFamily, options: ScanOptions = {}): ScannedBody {
+  const found: FoundText[] = [];
+  const { unscanned } = mapTexts(body, REQUEST_SHAPES[family], (text, place) => {
+    const findings = scanText(text, { ...options, context: contextOf(place) });
+    if (findings.length > 0) found.push({ ...place, findings });
+    return text;
+  });
+  return { found, unscanned };
+}
+
+/** What the member's name says of its text. The format's own names say nothing. */
+export function contextOf({ member, kind }: TextPlace): string {
+  return kind === 'name' || member === 'content' || member === 'text' ? '' : member;
+}

@@ -1,0 +1,78 @@
+import type { JsonValue } from '../json.js';
+import { mapTexts } from './body/map-texts.js';
+import { scanBody } from './body/scan-body.js';
+import { REQUEST_SHAPES, type ProviderFamily } from './body/structural-members.js';
+import { countEntity, type EntityCounts, type EntityType } from './entity-types.js';
+import { Redactor } from './redactor.js';
+import { scanText } from './scan-text.js';
+import type { PiiSettings } from './settings.js';
+
+/** A call's body to be scanned. Plain data, so that a thread can take it. */
+export interface CallToScan {
+  /** JSON. */
+  readonly body: string;
+  readonly family: ProviderFamily;
+  readonly settings: PiiSettings;
+}
+
+/** What came of it. Plain data, so that a thread can hand it back. */
+export interface ScannedCall {
+  /** JSON, with everything that was found replaced; the same text where nothing was found. */
+  readonly body: string;
+  /** What was found, and nothing of the values. */
+  readonly counts: EntityCounts;
+  /** Whether the call may not be made: something was found, and the action is `block`. */
+  readonly isBlocked: boolean;
+  /** Images, sound and files, which nobody has read. */
+  readonly unscanned: number;
+  /** Tokens and their values, of `tokenize`: `new Map(tokens)` is what answers are read with. It must not outlive the call. */
+  readonly tokens: readonly (readonly [token: string, value: string])[];
+}
+
+/**
+ * Finds and replaces in a whole call, before anything of it leaves.
+ *
+ * @throws SyntaxError where the body is no JSON
+ */
+export function scanCall({ body: json, family, settings }: CallToScan): ScannedCall {
+  const { action, entities, allow, terms } = settings;
+  const body = JSON.parse(json) as JsonValue;
+  const { found, unscanned } = scanBody(body, family, { entities, allow, terms });
+  const counts: EntityCounts = {};
+  for (const { findings } of found) for (const { type } of findings) countEntity(counts, type);
+  if (found.length === 0) return { body: json, counts, isBlocked: false, unscanned, tokens: [] };
+  if (action === 'block') return { body: json, counts, isBlocked: true, unscanned, tokens: [] };
+  const redactor = new Redactor(action);
+  mapTexts(body, REQUEST_SHAPES[family], (text) => {
+    redactor.reserve(text);
+    return text;
+  });
+  const findingsOf = new Map(found.map(({ ordinal, findings }) => [ordinal, findings]));
+  const redacted = mapTexts(body, REQUEST_SHAPES[family], (text, { ordinal }) => redactor.redact(text, findingsOf.get(ordinal) ?? []));
+  return { body: JSON.stringify(redacted.body), counts, isBlocked: false, unscanned, tokens: [...redactor.tokens] };
+}
+
+/** One found value, of a text that its sender sees anyway. */
+export interface FoundValue {
+  readonly type: EntityType;
+  readonly value: string;
+  /** What would stand in its place. */
+  readonly redacted: string;
+}
+
+export interface ScannedText {
+  readonly values: readonly FoundValue[];
+  readonly text: string;
+}
+
+/** What the settings would make of one text, for whoever tries them. */
+export function previewText(text: string, { action, entities, allow, terms }: PiiSettings): ScannedText {
+  const redactor = new Redactor(action);
+  redactor.reserve(text);
+  const findings = scanText(text, { entities, allow, terms });
+  const values = findings.map(({ type, start, end }) => {
+    const value = text.slice(start, end);
+    return { type, value, redacted: redactor.replacement(type, value) };
+  });
+  return { values, text: redactor.redact(text, findings) };
+}
