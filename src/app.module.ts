@@ -9,6 +9,7 @@ import { ExecutionsModule } from './modules/executions/executions.module.js';
 import { GateModule } from './modules/gate/gate.module.js';
 import { HitlModule } from './modules/hitl/hitl.module.js';
 import { LifecycleModule } from './modules/lifecycle/lifecycle.module.js';
+import { LlmModule } from './modules/llm/llm.module.js';
 import { NodeModule } from './modules/node/node.module.js';
 import { NotificationsModule } from './modules/notifications/notifications.module.js';
 import { OrganizationsModule } from './modules/organizations/organizations.module.js';
@@ -30,7 +31,7 @@ export class AppModule {
         // The gate's routes come first: Express looks through them in this order, and most calls are the gate's.
         GateModule, OrganizationsModule, TeamsModule, CapabilitiesModule, AgentsModule, ExecutionsModule, HitlModule, LifecycleModule,
         AuditModule, PrivacyModule, AuditRoutesModule, SignInModule, CommercialModule, NotificationsModule,
-        NodeModule, RoutingModule, TasksModule,
+        NodeModule, LlmModule, RoutingModule, TasksModule,
       ],
     };
   }

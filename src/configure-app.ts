@@ -14,6 +14,7 @@ import { ReplyInterceptor } from './platform/http/reply/reply.interceptor.js';
 import { openRequestContext } from './platform/http/request/request-context.js';
 import { logRequests } from './platform/http/request/request-log.js';
 import { securityHeaders } from './platform/http/reply/security-headers.js';
+import { repeatRequestId, vendorForm } from './modules/llm/wire/vendor-form.js';
 import type { AddressLimit } from './platform/rate-limit/address-limit.js';
 
 /** What the pipeline needs of the configuration. */
@@ -52,13 +53,14 @@ export function configureApp(app: NestExpressApplication, config: PipelineSettin
 
   app.use(openRequestContext(config.trustedProxies));
   app.use(logRequests(logger));
+  app.use('/api/v1/llm', repeatRequestId);
   if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
   app.use(...securityHeaders());
   if (config.addressLimit !== undefined) app.use(config.addressLimit.onArrival);
   app.use(serveDocs(() => buildOpenApi(app)));
   app.use(readBodies(BODY_LIMITS));
 
-  app.useGlobalFilters(new ProblemFilter(logger, config.addressLimit));
+  app.useGlobalFilters(new ProblemFilter(logger, config.addressLimit, vendorForm));
   app.useGlobalInterceptors(new ReplyInterceptor(process.env['COUNTERSIGN_STRICT_REPLIES'] === '1'));
 }
 
@@ -75,9 +77,11 @@ function crossOrigin(origins: readonly string[]): RequestHandler {
     credentials: true,
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: [
-      'Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'Prefer', 'X-API-Key', 'X-Request-Id', 'traceparent',
+      'Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'Prefer', 'X-API-Key', 'X-Agent-Id', 'X-Request-Id', 'X-Scan-Pii',
+      'anthropic-beta', 'anthropic-version', 'traceparent',
     ],
-    exposedHeaders: ['Idempotent-Replayed', 'Link', 'Preference-Applied', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
+    exposedHeaders: ['Idempotent-Replayed', 'Link', 'Preference-Applied', 'RateLimit', 'RateLimit-Policy', 'Request-Id', 'Retry-After',
+      'X-Pii-Detected', 'X-Pii-Redacted', 'X-Request-Id'],
     maxAge: 600,
   }) as RequestHandler;
 }

@@ -6,7 +6,6 @@ import { checkoutRoot } from '../platform/config/checkout-root.js';
 import {
   completeConfig, givenSecrets, loadConfig, type CompleteConfig, type Config, type ServerSecrets,
 } from '../platform/config/config.js';
-import { NOT_OBEYED_YET } from '../platform/config/config.schema.js';
 import { warningsAbout } from '../platform/config/warnings.js';
 import { StartRefused } from '../platform/config/start-refused.js';
 import { embeddedSecrets } from '../platform/embedded/secret-files.js';
@@ -32,11 +31,8 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   let logger: Logger | undefined;
   const shutdown = new Shutdown((error) => logger?.error({ err: error }, 'a part did not end as it should'));
   try {
-    const complete = withEnvironmentFile(env);
-    const config = loadConfig(complete);
+    const config = loadConfig(withEnvironmentFile(env));
     logger = createLogger(config);
-    const idle = [...NOT_OBEYED_YET].filter((name) => complete[name]?.trim() || complete[`${name}_FILE`]?.trim());
-    if (idle.length > 0) logger.warn({ variables: idle }, 'these variables are set, but nothing obeys them yet');
     for (const warning of warningsAbout(config)) logger.warn(warning);
     shutdown.listen();
     await start(config, logger, shutdown, made);

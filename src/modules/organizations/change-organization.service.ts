@@ -2,10 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { organizationChain } from '../../domain/audit/entry/chain.js';
 import { given } from '../../domain/given.js';
 import { newId } from '../../domain/ids.js';
+import { checkPiiSettings } from '../../domain/pii/settings.js';
 import type { Caller } from '../../platform/auth/access/principal.js';
 import { Entitlements } from '../../platform/commerce/entitlements.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
+import { invalid } from '../../platform/http/fields/read-members.js';
 import { Problem } from '../../platform/http/reply/problem.js';
 import type { Reply } from '../../platform/http/reply/replies.js';
 import { MakeOrganization } from './make-organization.js';
@@ -48,9 +50,12 @@ export class ChangeOrganizationService {
 
   async update(id: string, wanted: UpdateOrganizationDto, caller: Caller): Promise<Reply<OrganizationEnvelope>> {
     const organizationId = await this.query.choose(caller.scope, id);
+    const wrong = wanted.settings?.pii === undefined ? [] : checkPiiSettings(wanted.settings.pii);
+    if (wrong.length > 0) throw invalid([...wrong]);
     return this.work.run(sharedChange(organizationId), async (tx) => {
       const former = await this.organizations.read(tx, caller.scope, organizationId);
-      const settings = given({ separationOfDuties: wanted.settings?.separationOfDuties, decideByMail: wanted.settings?.decideByMail });
+      const { separationOfDuties: duties, decideByMail, scanPii, pii } = wanted.settings ?? {};
+      const settings = given({ separationOfDuties: duties, decideByMail, scanPii, pii });
       const { separationOfDuties } = settings;
       if (separationOfDuties !== undefined && separationOfDuties !== former.separationOfDuties) assertMaySetDuties(caller);
       const set = {

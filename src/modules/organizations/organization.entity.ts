@@ -1,5 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { PiiSettings } from '../../domain/pii/settings.js';
 import type { SeparationOfDuties } from '../../domain/hitl/duties.js';
+
+export const SCAN_PII = ['optional', 'required'] as const;
+export type ScanPii = (typeof SCAN_PII)[number];
 
 @Entity('organizations')
 export class OrganizationEntity {
@@ -17,6 +21,14 @@ export class OrganizationEntity {
 
   @Column('boolean', { name: 'decide_by_mail', default: false })
   decideByMail!: boolean;
+
+  /** Whether calls to models may leave the scan for personal data out. */
+  @Column('text', { name: 'scan_pii', default: 'optional' })
+  scanPii!: ScanPii;
+
+  /** What the scan looks for and does; null where nothing was set. */
+  @Column('json', { nullable: true })
+  pii!: Partial<PiiSettings> | null;
 
   @Column('timestamptz', { name: 'created_at' })
   createdAt!: Date;

@@ -1,6 +1,8 @@
+import type { JsonObject } from '../../domain/json.js';
 import { SEPARATIONS, type SeparationOfDuties } from '../../domain/hitl/duties.js';
-import { Flag, Nested, NotYet, OneOf, Text } from '../../platform/http/fields/fields.js';
+import { Flag, FreeObject, Nested, OneOf, Text } from '../../platform/http/fields/fields.js';
 import { PageQuery } from '../../platform/http/fields/pagination.js';
+import { SCAN_PII, type ScanPii } from './organization.entity.js';
 
 const name = { max: 200, min: 1, singleLine: true, doc: 'Shown to people.', example: 'Acme' } as const;
 
@@ -25,8 +27,14 @@ export class OrganizationSettingsDto {
   })
   decideByMail?: boolean;
 
-  @NotYet('the gateway to language models is not available yet')
-  scanPii?: string;
+  @OneOf(SCAN_PII, { optional: true, doc: '`required`: nobody may leave the scan of calls to models out, and what no scan reads does not leave.' })
+  scanPii?: ScanPii;
+
+  @FreeObject({
+    optional: true, maxDepth: 3, example: { action: 'tokenize' },
+    doc: 'What the scan looks for and does: `action`, `entities`, `answers`, `allow`, `terms`. Replaces what was set; `{}` is the default.',
+  })
+  pii?: JsonObject;
 }
 
 export class UpdateOrganizationDto {

@@ -1,11 +1,14 @@
 import { ApiProperty } from '@nestjs/swagger';
+import type { JsonObject } from '../../domain/json.js';
 import { SEPARATIONS, type SeparationOfDuties } from '../../domain/hitl/duties.js';
-import type { OrganizationEntity } from './organization.entity.js';
+import { piiSettings } from '../../domain/pii/settings.js';
+import { type OrganizationEntity, SCAN_PII, type ScanPii } from './organization.entity.js';
 
 export class OrganizationSettingsReply {
   @ApiProperty({ enum: SEPARATIONS }) separationOfDuties!: SeparationOfDuties;
   @ApiProperty({ description: 'Links in mails decide, without signing in.' }) decideByMail!: boolean;
-  @ApiProperty({ enum: ['optional'], description: 'Always `optional` yet.' }) scanPii!: string;
+  @ApiProperty({ enum: SCAN_PII, description: 'Whether calls to models may leave the scan out.' }) scanPii!: ScanPii;
+  @ApiProperty({ type: Object, additionalProperties: true, description: 'What the scan looks for and does.' }) pii!: JsonObject;
 }
 
 export class OrganizationReply {
@@ -28,12 +31,12 @@ export class OrganizationListReply {
 }
 
 export function presentOrganization(organization: OrganizationEntity): OrganizationReply {
-  const { id, name, tenantId, separationOfDuties, decideByMail, createdAt, updatedAt } = organization;
+  const { id, name, tenantId, separationOfDuties, decideByMail, scanPii, pii, createdAt, updatedAt } = organization;
   return {
     id,
     name,
     ...(tenantId === null ? {} : { tenantId }),
-    settings: { separationOfDuties, decideByMail, scanPii: 'optional' },
+    settings: { separationOfDuties, decideByMail, scanPii, pii: { ...piiSettings(pii ?? {}) } as unknown as JsonObject },
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
   };

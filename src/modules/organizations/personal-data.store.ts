@@ -6,7 +6,7 @@ import {
 } from '../../platform/audit/personal-data/personal-data-holders.js';
 import { type Erasable, PersonalRows } from '../../platform/audit/personal-data/personal-rows.store.js';
 import { type FoundPerson, listAbout } from '../../platform/audit/personal-data/personal-records.js';
-import { classesOf, code, digest, free, id, personal, secret } from '../../platform/audit/personal-data/personal-table.js';
+import { classesOf, code, digest, free, id, personal, policy, secret } from '../../platform/audit/personal-data/personal-table.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 import { PersonalKeyStore } from './personal-keys/personal-key.store.js';
 
@@ -47,7 +47,7 @@ export class OrganizationsPersonalData implements PersonalData {
     },
     {
       kind: 'organizations', from: 'organizations', scopeSql: 't.id = $1', key: { id: 'text' }, head,
-      columns: { id, name: free(), tenant_id: id, separation_of_duties: code },
+      columns: { id, name: free(), tenant_id: id, separation_of_duties: code, scan_pii: code, pii: policy() },
     },
     {
       kind: 'tenants', from: 'tenants', scopeSql: 't.id = (select o.tenant_id from organizations o where o.id = $1)', key: { id: 'text' },

@@ -140,6 +140,8 @@ export const MODELS = {
   OPENAI_BASE_URL: withDefault('https://api.openai.com/v1', baseUrl(), 'Its address.'),
   ANTHROPIC_API_KEY: secret(text(), 'Key of the Anthropic family.'),
   ANTHROPIC_BASE_URL: withDefault('https://api.anthropic.com', baseUrl(), 'Its address.'),
+  LLM_PROVIDERS_FILE: optional(text(), 'File with further providers, and local servers (docs/llm.md).'),
+  LLM_TIMEOUT: withDefault('120s', duration(1, 600), 'How long a call to a model may take, its stream included.'),
 } as const;
 
 export const SIGN_IN = {
@@ -176,8 +178,3 @@ export const environmentSchema = z.object({
 
 export type Environment = z.output<typeof environmentSchema>;
 export type VariableName = keyof Environment;
-
-/** Read and checked, and obeyed by nothing yet: the parts that they are for are not built. Said in `.env.example` and at start. */
-export const NOT_OBEYED_YET: ReadonlySet<string> = new Set<VariableName>([
-  ...(Object.keys(MODELS) as (keyof typeof MODELS)[]),
-]);

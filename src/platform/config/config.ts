@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { crossChecks } from './cross-checks.js';
 import { docOf, environmentSchema, type Environment, type VariableName } from './config.schema.js';
+import type { ModelProvider } from '../../domain/llm/model-provider.js';
 import { checkoutRoot } from './checkout-root.js';
+import { readModelProviders } from './model-providers.js';
 import { StartRefused } from './start-refused.js';
 
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
@@ -16,7 +18,7 @@ type CamelCased<T> = { readonly [K in keyof T as CamelCase<K & string>]: T[K] };
 export type RuntimeName = 'connector' | 'webhook' | 'node';
 
 /** What is said anew below: with a default that depends on other things. */
-type Derived = 'runtimeFallback' | 'host' | 'appUrl' | 'dataDir' | 'logLevel' | 'auditAnchors' | 'oidcRedirectUri' | 'oidcAudience';
+type Derived = 'llmProvidersFile' | 'runtimeFallback' | 'host' | 'appUrl' | 'dataDir' | 'logLevel' | 'auditAnchors' | 'oidcRedirectUri' | 'oidcAudience';
 
 /** The environment, checked: `PORT` is `port`, `AGENT_JWT_TTL` is `agentJwtTtl`. Lengths of time are in seconds. */
 export type Config = Omit<CamelCased<Environment>, Derived> & {
@@ -31,6 +33,8 @@ export type Config = Omit<CamelCased<Environment>, Derived> & {
   /** Each `file:<folder>` or `witness:<url>`; one at least. */
   readonly auditAnchors: readonly string[];
   readonly oidcRedirectUri: string;
+  /** Whoever runs models: those of LLM_PROVIDERS_FILE, then those of the two families that are set up. */
+  readonly modelProviders: readonly ModelProvider[];
   /** Where there is a provider. */
   readonly oidcAudience?: string | undefined;
 };
@@ -65,8 +69,9 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const firstOf = new Map((parsed.error?.issues ?? []).toReversed().map((issue) => [issue.path.join('.'), issue.message]));
   for (const [name, message] of [...firstOf].toReversed()) problems.push(`${name}: ${message}`);
   if (parsed.success) problems.push(...crossChecks(parsed.data));
+  const modelProviders = parsed.success ? readModelProviders(parsed.data, env, problems) : [];
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems.join('\n'));
-  return fromEnvironment(parsed.data);
+  return fromEnvironment(parsed.data, modelProviders);
 }
 
 /** Joins the secrets and the database's address to the configuration: what the server is built from. */
@@ -115,15 +120,16 @@ function readSecret(name: string, file: string, problems: string[]): string | un
   return undefined;
 }
 
-function fromEnvironment(environment: Environment): Config {
-  const { RUNTIME_FALLBACK: fallback, ...rest } = environment;
+function fromEnvironment(environment: Environment, modelProviders: readonly ModelProvider[]): Config {
+  const { RUNTIME_FALLBACK: fallback, LLM_PROVIDERS_FILE: _, ...rest } = environment;
   const production = rest.NODE_ENV === 'production';
   const embedded = rest.DATABASE_URL === undefined;
   const members = Object.fromEntries(Object.entries(rest).map(([name, value]) => [camelCase(name), value]));
   const appUrl = rest.APP_URL ?? `http://localhost:${rest.PORT}`;
   const dataDir = resolve(checkoutRoot(), rest.DATA_DIR ?? '.countersign');
   return Object.freeze({
-    ...(members as unknown as CamelCased<Omit<Environment, 'RUNTIME_FALLBACK'>>),
+    ...(members as unknown as CamelCased<Omit<Environment, 'RUNTIME_FALLBACK' | 'LLM_PROVIDERS_FILE'>>),
+    modelProviders,
     production,
     embedded,
     host: rest.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),

@@ -1,4 +1,4 @@
-import { NOT_OBEYED_YET, SECTIONS, docOf } from './config.schema.js';
+import { SECTIONS, docOf } from './config.schema.js';
 
 /** The text of `.env.example`: each variable with what it does and its default, all switched off. */
 export function environmentExample(): string {
@@ -12,8 +12,7 @@ export function environmentExample(): string {
     for (const [name, type] of Object.entries<object>(shape)) {
       const { doc, fallback, otherwise, secret } = docOf(type);
       const when = otherwise ?? (fallback === '' ? 'none' : undefined);
-      const later = NOT_OBEYED_YET.has(name) ? ' Not obeyed yet.' : '';
-      lines.push(`# ${doc}${secret ? ' Secret.' : ''}${when ? ` Unset: ${when}.` : ''}${later}`, `#${name}=${fallback ?? ''}`);
+      lines.push(`# ${doc}${secret ? ' Secret.' : ''}${when ? ` Unset: ${when}.` : ''}`, `#${name}=${fallback ?? ''}`);
     }
   }
   return `${lines.join('\n')}\n`;

@@ -155,14 +155,20 @@ export const LLM_EVENTS = {
     executionId: optional(plain<string>()), model: value<string>(), provider: plain<string>(),
     promptTokens: optional(plain<number>()), completionTokens: optional(plain<number>()),
     durationMs: optional(plain<number>()),
-    /** Digest of the messages, over a nonce. */
+    /** Digest of what went out, over the nonce of the execution's input. */
     digest: optional(plain<string>()),
     scanSkipped: flag(), piiDetected: flag(), piiRedacted: flag(),
+    /** Images, sounds and files, which no scan reads. */
+    unscanned: optional(plain<number>()),
+    /** What the answer itself held, by type. */
+    answerCounts: optional(plain<Readonly<Record<string, number>>>()),
+    /** The caller or the server broke it off: the provider had not counted yet, so the tokens are an estimate. */
+    brokenOff: flag(),
   }),
   'llm.pii_detected': event('agent', 'Personal data was found in a call: how many of each type, never the values.', {
     executionId: optional(plain<string>()), model: value<string>(),
     counts: plain<Readonly<Record<string, number>>>(),
-    /** Plain: a code (redacted, blocked, passed). */
+    /** Plain: a code (redacted, masked, tokenized, blocked). */
     action: plain<string>(),
   }),
   'llm.provider_error': event('agent', 'The provider failed or did not answer in time.', {

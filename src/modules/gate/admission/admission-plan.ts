@@ -183,8 +183,9 @@ function ask(
   decision: Of<'ask'> | Of<'run'>,
   mode: 'propose' | 'escalate',
 ): AdmissionPlan {
-  if (called.from && !called.from.asked) return answerOnly({ kind: 'refused', code: 'BODY_TOO_LARGE', detail: TOO_LARGE_TO_ASK });
-  const item = { ...called, ...called.from?.asked };
+  const shown = called.from?.asked();
+  if (called.from && !shown) return answerOnly({ kind: 'refused', code: 'BODY_TOO_LARGE', detail: TOO_LARGE_TO_ASK });
+  const item = { ...called, ...shown };
   const executionId = newId('exec');
   const hitlRequestId = newId('hitl');
   // The window begins by the database's clock, which also ends it.

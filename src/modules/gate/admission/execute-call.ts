@@ -30,7 +30,7 @@ export interface ExecuteCall {
 export interface CallFrom {
   readonly runtime: ChosenRuntime & { readonly runtime: RuntimeName };
   /** What people are shown, and what runs, where they are asked: the input and more. Undefined: it is too large for that. */
-  readonly asked: { readonly input: JsonObject; readonly inputText: string } | undefined;
+  readonly asked: () => { readonly input: JsonObject; readonly inputText: string } | undefined;
   /** What the log is told beside the decision. */
   readonly events: (executionId: string) => readonly AuditEvent[];
 }

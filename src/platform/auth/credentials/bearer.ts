@@ -12,6 +12,10 @@ export interface PresentedCredentials {
   malformed?: string;
 }
 
+/** Where the clients of a vendor of models call: older ones send the key that they are given, here an agent's, as `x-api-key`. */
+const VENDOR_ROUTES = /^\/api\/v1\/llm\//i;
+const ROOT_KEY = /^svc_root_/;
+
 /** The application's setting that names the cookie of sessions; without it no cookie is read. */
 export const SESSION_COOKIE = 'countersign session cookie';
 
@@ -27,7 +31,11 @@ export function presentedCredentials(request: Request): PresentedCredentials {
     if (bearer === undefined) return { malformed: 'Authorization must be "Bearer <credential>"' };
     shown.bearer = bearer;
   }
-  if (apiKey !== undefined) shown.apiKey = apiKey.value;
+  const isAgents = apiKey !== undefined && VENDOR_ROUTES.test(request.path) && !ROOT_KEY.test(apiKey.value);
+  if (isAgents) {
+    if (shown.bearer !== undefined && shown.bearer !== apiKey.value) return { malformed: 'Authorization and x-api-key name different credentials' };
+    shown.bearer = apiKey.value;
+  } else if (apiKey !== undefined) shown.apiKey = apiKey.value;
   if (request.headers.cookie !== undefined) {
     const name = request.app.get(SESSION_COOKIE) as string | undefined;
     const session = name === undefined ? undefined : cookieValue(request.headers.cookie, name);

@@ -12,6 +12,9 @@ import { contextOf } from '../request/request-context.js';
 
 export { constraintProblems, isConnectionError } from './failure.js';
 
+/** The bodies of refusals on routes whose callers understand another form than problem+json. */
+export type OtherForm = (problem: Problem, request: Request, requestId: string | undefined) => JsonObject | undefined;
+
 /** The code that an answer carries, for the request's log line. */
 export const answeredCode = new WeakMap<object, ProblemCode>();
 
@@ -24,6 +27,7 @@ export class ProblemFilter implements ExceptionFilter {
   constructor(
     private readonly logger: Logger,
     private readonly addresses?: AddressLimit,
+    private readonly otherForm: OtherForm = () => undefined,
   ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
@@ -50,16 +54,16 @@ export class ProblemFilter implements ExceptionFilter {
     answeredCode.set(response, problem.code);
     // Half an answer cannot be taken back; cutting the connection at least shows that it is half.
     if (response.headersSent) response.destroy();
-    else send(problem, request, response);
+    else send(problem, request, response, this.otherForm(problem, request, contextOf(request)?.requestId));
   }
 }
 
-function send(problem: Problem, request: Request, response: Response): void {
-  const isPage = isForPeople(problem, request);
-  const body = Buffer.from(isPage ? problemPage(problem, request) : JSON.stringify(problemBody(problem, request)));
+function send(problem: Problem, request: Request, response: Response, other: JsonObject | undefined): void {
+  const isPage = other === undefined && isForPeople(problem, request);
+  const body = Buffer.from(isPage ? problemPage(problem, request) : JSON.stringify(other ?? problemBody(problem, request)));
   for (const [name, value] of Object.entries(headersOf(problem))) response.setHeader(name, value);
   response.statusCode = problem.status;
-  response.setHeader('Content-Type', isPage ? 'text/html; charset=utf-8' : 'application/problem+json; charset=utf-8');
+  response.setHeader('Content-Type', isPage ? 'text/html; charset=utf-8' : `application/${other ? '' : 'problem+'}json; charset=utf-8`);
   response.setHeader('Content-Length', body.length);
   response.setHeader('Cache-Control', 'no-store');
   // What a handler had prepared for a success must not stay on a refusal.

@@ -1,0 +1,84 @@
+import { RedactingStream } from '../../pii/answers/redacting-stream.js';
+import { TokenStream } from '../../pii/answers/token-stream.js';
+import type { TextStream } from '../../pii/answers/text-stream.js';
+import type { TokenMap } from '../../pii/answers/tokens.js';
+import type { EntityCounts, EntityType } from '../../pii/entity-types.js';
+import type { PiiSettings } from '../../pii/settings.js';
+
+export type TextForm = 'text' | 'json';
+
+/** What is done to one text of an answer that comes in pieces. */
+interface Piecemeal {
+  /** Counts, and its text is not used. */
+  readonly report?: RedactingStream;
+  readonly redact?: RedactingStream;
+  readonly restore?: TextStream;
+}
+
+/**
+ * The texts of a streamed answer, each by its place: what the settings say of answers is done to each, then values come in the place of
+ * tokens. Held back is only what may still become a value or a token.
+ */
+export class AnswerTexts {
+  private readonly texts = new Map<string, Piecemeal>();
+
+  constructor(
+    private readonly settings: Pick<PiiSettings, 'answers' | 'entities' | 'allow' | 'terms'>,
+    private readonly tokens: TokenMap,
+  ) {}
+
+  /** Whether pieces go through as they come. */
+  get isPlain(): boolean {
+    return this.settings.answers === 'off' && this.tokens.size === 0;
+  }
+
+  /** Whether pieces may go out otherwise than they came. */
+  get changes(): boolean {
+    return this.redacts || this.tokens.size > 0;
+  }
+
+  get redacts(): boolean {
+    return this.settings.answers === 'redact';
+  }
+
+  push(place: string, form: TextForm, piece: string): string {
+    if (this.isPlain) return piece;
+    let text = this.texts.get(place);
+    if (text === undefined) this.texts.set(place, (text = this.begun(form)));
+    text.report?.push(piece);
+    const redacted = text.redact ? text.redact.push(piece) : piece;
+    return text.restore ? text.restore.push(redacted) : redacted;
+  }
+
+  /** What was held back of a text that has ended. */
+  end(place: string): string {
+    const text = this.texts.get(place);
+    if (text === undefined) return '';
+    this.texts.delete(place);
+    text.report?.end();
+    const rest = text.redact?.end() ?? '';
+    this.add((text.redact ?? text.report)?.counts);
+    return text.restore ? text.restore.push(rest) + text.restore.end() : rest;
+  }
+
+  /** What was found in the texts that have ended. */
+  readonly counts: EntityCounts = {};
+
+  /** Ends the texts that a broken answer has left, for their counts. */
+  close(): void {
+    for (const place of [...this.texts.keys()]) this.end(place);
+  }
+
+  private begun(form: TextForm): Piecemeal {
+    const { answers, entities, allow, terms } = this.settings;
+    const scan = answers === 'off' ? undefined : new RedactingStream({ entities, allow, terms });
+    return {
+      ...(scan === undefined ? {} : answers === 'redact' ? { redact: scan } : { report: scan }),
+      ...(this.tokens.size === 0 ? {} : { restore: new TokenStream(this.tokens, form) }),
+    };
+  }
+
+  private add(counts: EntityCounts = {}): void {
+    for (const [type, count] of Object.entries(counts)) this.counts[type as EntityType] = (this.counts[type as EntityType] ?? 0) + count;
+  }
+}

@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { agentChain } from '../../../domain/audit/entry/chain.js';
+import type { ProblemCode } from '../../../domain/problems.js';
+import type { Caller } from '../../../platform/auth/access/principal.js';
+import { CallerCheck } from '../../../platform/auth/credentials/caller-check.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import type { ExecuteCall } from '../../gate/admission/execute-call.js';
+import { AdmissionService } from '../../gate/admission/admission.service.js';
+import type { ScannedCallBody } from '../scan/scan-call.service.js';
+import { detectedEvents } from './llm-events.js';
+
+/** Calls that end before the gate's commit, which would have judged their callers. */
+@Injectable()
+export class EarlyRefusal {
+  constructor(
+    private readonly gate: AdmissionService,
+    private readonly callers: CallerCheck,
+    private readonly work: UnitOfWork,
+  ) {}
+
+  /** Does what stands before the commit. Where that refuses the call, its caller is judged first. */
+  async judgedFirst<Result>(caller: Caller, work: () => Result | Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      await this.callers.judge(caller);
+      throw error;
+    }
+  }
+
+  /** @throws Problem UNAUTHENTICATED, AGENT_INACTIVE */
+  judge(caller: Caller): Promise<void> {
+    return this.callers.judge(caller);
+  }
+
+  /** Asks the gate, and makes nothing of its answer. @throws Problem where it refuses or blocks */
+  async assertMayCall(call: ExecuteCall, caller: Caller): Promise<void> {
+    const asked = await this.gate.admit({ ...call, dryRun: true }, caller, 'execute');
+    if (asked.kind === 'refused') throw new Problem(asked.code, asked.detail);
+    if (asked.kind !== 'dry_run' || asked.decision === 'run' || asked.decision === 'ask') return;
+    const code = asked.decision === 'block' ? 'CAPABILITY_BLOCKED' : (asked.decision as ProblemCode);
+    throw new Problem(code, asked.reasons.at(-1)?.detail);
+  }
+
+  /** Of what the organization's settings block, whoever might have made the call is told, and the log. */
+  async piiBlocked(call: ExecuteCall, model: string, scan: ScannedCallBody, caller: Caller): Promise<never> {
+    await this.assertMayCall(call, caller);
+    const { principal } = caller;
+    if (principal.kind !== 'agent') throw piiBlocked(scan);
+    const chain = agentChain(principal.organizationId, principal.agentId);
+    await this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
+      for (const event of detectedEvents(model, scan)) tx.record(chain, event);
+    });
+    throw piiBlocked(scan);
+  }
+}
+
+export function piiBlocked({ counts }: Pick<ScannedCallBody, 'counts'>): Problem {
+  const types = Object.keys(counts).sort();
+  return new Problem('PII_BLOCKED', `The call holds personal data (${types.join(', ')}); nothing was sent.`, { members: { types } });
+}

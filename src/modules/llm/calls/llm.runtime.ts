@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json.js';
+import { textOf } from '../../../domain/llm/whole-answer.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { parseStrictJson } from '../../../platform/http/request/strict-json.js';
+import { OUTPUT_BYTES_MAX } from '../../gate/runtimes/output.js';
+import type { LeftBehind, Runtime, RuntimeCall, RuntimeError, RuntimeOutcome } from '../../gate/runtimes/runtime.js';
+import { ModelProviders } from '../providers/model-providers.js';
+import { ScanSettingsQuery } from '../scan/scan-settings.query.js';
+import { type CallFacts, closingEvents, outputOf } from './llm-events.js';
+import { type OutgoingCall, type Performed, PerformCallService } from './perform-call.service.js';
+
+/** A call that its caller waits for, on this server. */
+export interface HeldCall {
+  readonly outgoing: Omit<OutgoingCall, 'deadline'>;
+  readonly facts: Omit<CallFacts, 'executionId'>;
+  /** What came of it, once it was made. */
+  performed?: Performed;
+}
+
+const ENDED: RuntimeError = { code: 'SERVER_ENDED', message: 'The server ended before the answer was whole. Nothing outside was changed.' };
+const BROKE: RuntimeError = { code: 'PROVIDER_ERROR', message: 'The call broke off on this server.' };
+
+/**
+ * Calls language models. A call whose caller waits is made with what the caller's own request holds in memory: neither prompt nor answer
+ * is kept. A call that people approved is made from the request, and its answer is kept, with placeholders where values were. A call
+ * changes nothing outside, so one that breaks off has failed, and is never indeterminate.
+ */
+@Injectable()
+export class LlmRuntime implements Runtime {
+  readonly name = 'llm';
+  readonly timeoutSeconds: number;
+  private readonly held = new Map<string, HeldCall>();
+
+  constructor(
+    private readonly calls: PerformCallService,
+    private readonly settings: ScanSettingsQuery,
+    private readonly providers: ModelProviders,
+  ) {
+    this.timeoutSeconds = providers.timeoutSeconds;
+  }
+
+  /** From here on the execution is its caller's: `run` takes the call from memory. */
+  hold(executionId: string, call: HeldCall): void {
+    this.held.set(executionId, call);
+  }
+
+  async run(call: RuntimeCall, signal: AbortSignal): Promise<RuntimeOutcome> {
+    const { executionId, deadline } = call;
+    const held = this.held.get(executionId);
+    this.held.delete(executionId);
+    try {
+      if (!held) return await this.approved(call, signal);
+      const performed = await this.calls.perform({ ...held.outgoing, deadline }, signal);
+      held.performed = performed;
+      return outcomeOf(performed, { ...held.facts, executionId });
+    } catch {
+      return { kind: 'failed', error: BROKE };
+    }
+  }
+
+  /** Nobody has the answer of a call that a crash cut off, and nothing outside was changed. */
+  takeBack(_tx: Tx): Promise<LeftBehind> {
+    return Promise.resolve({ kind: 'untouched', error: ENDED });
+  }
+
+  /** From what people approved, which is scanned. The answer is kept, so that values that it holds are taken out. */
+  private async approved({ executionId, organizationId, input, deadline }: RuntimeCall, signal: AbortSignal): Promise<RuntimeOutcome> {
+    const { model, digest, tokens, body } = input;
+    const family = this.providers.of(String(model))?.family;
+    if (family === undefined || !isJsonObject(body)) return { kind: 'failed', error: { ...BROKE, message: 'No provider runs this model any more.' } };
+    const { pii } = await this.settings.of(organizationId);
+    const { stream: _, stream_options: __, ...whole } = body;
+    const performed = await this.calls.perform({
+      family, model: String(model), body: whole, headers: {}, wantsUsage: true, tokens: new Map(),
+      settings: { ...pii, answers: 'redact' }, deadline,
+    }, signal);
+    const scan = { counts: {}, isSkipped: false, unscanned: 0, settings: pii };
+    const outcome = outcomeOf(performed, { executionId, digest: String(digest), promptTokens: Number(tokens), scan });
+    if (outcome.kind !== 'executed' || performed.answer === undefined) return outcome;
+    const output = { ...(outcome.output as JsonObject), content: textOf(family, performed.answer), answer: performed.answer };
+    return { ...outcome, output: kept(output) };
+  }
+}
+
+function outcomeOf(performed: Performed, facts: CallFacts): RuntimeOutcome {
+  const { failure } = performed;
+  const events = closingEvents(performed, facts);
+  const output = outputOf(performed, facts.promptTokens);
+  if (!failure) return { kind: 'executed', output, events };
+  const { code, message } = failure;
+  return { kind: 'failed', error: { code, message }, events, ...(performed.events > 0 ? { output } : {}) };
+}
+
+/** What the database can keep, and people can be shown. */
+function kept(output: JsonObject): JsonValue {
+  const text = JSON.stringify(output);
+  const parsed = Buffer.byteLength(text) <= OUTPUT_BYTES_MAX ? parseStrictJson(Buffer.from(text)) : undefined;
+  if (parsed?.ok) return parsed.value;
+  const { content: _, answer: __, ...rest } = output;
+  return { ...rest, omitted: 'an answer that cannot be kept: larger than 256 KiB, or no I-JSON' };
+}

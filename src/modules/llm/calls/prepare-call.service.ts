@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { callDigest, estimateTokens, type ModelCall, readModelCall } from '../../../domain/llm/model-call.js';
+import type { JsonObject } from '../../../domain/json.js';
+import { invalid } from '../../../platform/http/fields/read-members.js';
+import { ModelProviders } from '../providers/model-providers.js';
+import { ScanCallService, type ScannedCallBody } from '../scan/scan-call.service.js';
+import { DEFAULT_SCAN, ScanSettingsQuery } from '../scan/scan-settings.query.js';
+import type { HeldCall } from './llm.runtime.js';
+import type { ModelRequest } from './model-request.js';
+
+/** A call that has been read and scanned, and of which nothing has left. */
+export interface PreparedCall {
+  readonly call: ModelCall;
+  /** What the gate decides over. */
+  readonly input: JsonObject;
+  /** The call as it would leave. */
+  readonly body: JsonObject;
+  readonly scan: ScannedCallBody;
+  readonly held: HeldCall;
+}
+
+/** Reads and scans calls. */
+@Injectable()
+export class PrepareCallService {
+  constructor(
+    private readonly providers: ModelProviders,
+    private readonly scans: ScanCallService,
+    private readonly settings: ScanSettingsQuery,
+  ) {}
+
+  /**
+   * @param organizationId whose settings hold; none for root's own calls
+   * @throws Problem VALIDATION_FAILED, PII_SCAN_REQUIRED, UNAVAILABLE: nothing has begun
+   */
+  async prepare(request: ModelRequest, organizationId: string | undefined): Promise<PreparedCall> {
+    const { family, headers, sink } = request;
+    const read = readModelCall(family, request.body);
+    if ('errors' in read) throw invalid([...read.errors]);
+    const { call } = read;
+    const provider = this.providers.of(call.model);
+    if (!provider) throw invalid([{ pointer: '/model', message: 'is run by no provider of this installation: GET /api/v1/llm/models lists those that are' }]);
+    if (provider.family !== family) {
+      const where = provider.family === 'openai' ? '/api/v1/llm/chat/completions' : '/api/v1/llm/messages';
+      throw invalid([{ pointer: '/model', message: `is of the other family: its format is that of POST ${where}` }]);
+    }
+    const settings = organizationId === undefined ? DEFAULT_SCAN : await this.settings.of(organizationId);
+    const scan = await this.scans.scan(request.body, family, request.scanPii, settings);
+    request.onScan(scan);
+    const body = scan.isBlocked ? {} : (JSON.parse(scan.body) as JsonObject);
+    const tokens = estimateTokens(body);
+    const nonce = randomBytes(16).toString('base64url');
+    const { model, maxTokens, stream, tools, wantsUsage } = call;
+    const digest = callDigest(nonce, scan.body);
+    const pii = Object.keys(scan.counts).sort();
+    const outgoing = {
+      family, model, body, headers, wantsUsage, tokens: scan.tokens, settings: scan.settings, ...(stream ? { sink } : { gone: sink.gone }),
+    };
+    return {
+      call, body, scan, held: { outgoing, facts: { digest, promptTokens: tokens, scan } },
+      input: { model, provider: provider.name, tokens, maxTokens, stream, tools, pii, digest, nonce },
+    };
+  }
+}

@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import type { Family } from '../../../domain/llm/family.js';
+import type { TokenMap } from '../../../domain/pii/answers/tokens.js';
+import type { EntityCounts } from '../../../domain/pii/entity-types.js';
+import type { PiiAction, PiiSettings } from '../../../domain/pii/settings.js';
+import type { JsonObject } from '../../../domain/json.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import { PiiScanner, ScanFailed } from './pii-scanner.service.js';
+import type { ScanSettings } from './scan-settings.query.js';
+
+/** A call as it may leave. */
+export interface ScannedCallBody {
+  /** JSON, with everything that was found replaced. */
+  readonly body: string;
+  readonly counts: EntityCounts;
+  readonly isSkipped: boolean;
+  readonly isBlocked: boolean;
+  /** Images, sounds and files, which nobody has read. */
+  readonly unscanned: number;
+  readonly tokens: TokenMap;
+  /** How answers are read. */
+  readonly settings: PiiSettings;
+}
+
+/** What the log calls that which was done with what was found. */
+export const DONE: Readonly<Record<PiiAction, string>> = {
+  redact: 'redacted', mask: 'masked', tokenize: 'tokenized', block: 'blocked',
+};
+
+export const isDetected = ({ counts }: Pick<ScannedCallBody, 'counts'>): boolean => Object.keys(counts).length > 0;
+
+const NOBODY_READS = 'Images, sounds and files cannot be scanned, and this organization requires the scan: nothing was sent.';
+
+/** Scans a call before anything of it leaves. Where it is not known what the call holds, it does not leave. */
+@Injectable()
+export class ScanCallService {
+  constructor(private readonly scanner: PiiScanner) {}
+
+  /** @throws Problem PII_SCAN_REQUIRED; UNAVAILABLE where the scan came to no end */
+  async scan(body: JsonObject, family: Family, wanted: boolean, { isRequired, pii }: ScanSettings): Promise<ScannedCallBody> {
+    const text = JSON.stringify(body);
+    if (!wanted) {
+      if (isRequired) throw new Problem('PII_SCAN_REQUIRED', 'This organization requires the scan; leave scanPii out.');
+      const settings = { ...pii, answers: 'off' } as const;
+      return { body: text, counts: {}, isSkipped: true, isBlocked: false, unscanned: 0, tokens: new Map(), settings };
+    }
+    try {
+      const { tokens, ...scanned } = await this.scanner.scan({ body: text, family, settings: pii });
+      if (isRequired && scanned.unscanned > 0) throw new Problem('PII_SCAN_REQUIRED', NOBODY_READS);
+      return { ...scanned, isSkipped: false, tokens: new Map(tokens), settings: pii };
+    } catch (error) {
+      if (!(error instanceof ScanFailed)) throw error;
+      throw new Problem('UNAVAILABLE', 'The call could not be scanned for personal data; nothing was sent.', { headers: { 'Retry-After': '1' } });
+    }
+  }
+}
