@@ -1,13 +1,121 @@
+import { ENTITY_TYPES } from './entity-types.js';
 import type { Finding, ScanOptions } from './finding.js';
+import { surest } from './overlaps.js';
+import { dateOfBirth, isBirthName, isBirthWord, OTHER_BIRTH_WORDS } from './recognizers/date-of-birth.js';
+import { digitGroups } from './recognizers/digit-groups.js';
+import { emailAddress } from './recognizers/email-address.js';
+import { iban } from './recognizers/iban.js';
+import { nationalCodes, nationalNumbers } from './recognizers/national-ids.js';
+import { ipv4, ipv6, macAddress } from './recognizers/network-address.js';
+import { paymentCard } from './recognizers/payment-card.js';
+import { internationalNumber, nationalNumber } from './recognizers/phone-number.js';
+import { isSecretText, OTHER_SECRET_WORDS, prefixedKey, privateKey, secretBehind, startsLikeKey } from './recognizers/secret.js';
+import { TermTree } from './recognizers/terms.js';
+import { urlWithCredentials } from './recognizers/url.js';
+import { walletAddress } from './recognizers/wallet-address.js';
+import { beginsHere, isDigit, isWord, Scan, Work } from './scan.js';
+
+const [AT, COLON, PLUS, OPEN, HYPHEN, BLANK] = [0x40, 0x3a, 0x2b, 0x28, 0x2d, 0x20];
 
 /**
  * Finds personal data and secrets in a text, in time linear in its length. Names of people, postal addresses and what is encoded or
  * spelled out are not found.
  *
+ * @param work counts what it took; with a limit, a text that needs more is given up
  * @returns sorted by place and without overlaps: where two meet, the surer one stays, else the longer
+ * @throws WorkLimit
  */
-export function scanText(text: string, options: ScanOptions = {}): Finding[] {
-  void options;
-  return [...text.matchAll(/[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,4}/gi)]
-    .map(({ index, 0: { length } }) => ({ type: 'EMAIL_ADDRESS', start: index, end: index + length, score: 1 }));
+export function scanText(text: string, options: ScanOptions = {}, work = new Work()): Finding[] {
+  const { entities = ENTITY_TYPES, allow = [], terms = [], context = '' } = options;
+  const scan = new Scan(text, new Set(entities), context, work);
+  work.spend(text.length / 100);
+  walk(scan);
+  otherScripts(scan);
+  if (terms.length > 0 && scan.wants('TERM')) new TermTree(terms).find(scan);
+  if (context !== '') byName(scan);
+  const found = surest(scan.found);
+  if (allow.length === 0 || found.length === 0) return found;
+  const allowed = new Set(allow.map((value) => value.toLowerCase()));
+  return found.filter(({ start, end }) => !allowed.has(text.slice(start, end).toLowerCase()));
+}
+
+/** One pass: every recognizer is asked where its values can begin, and looks at a bounded piece from there. */
+function walk(scan: Scan): void {
+  const { text } = scan;
+  for (let at = 0; at < text.length;) {
+    const code = text.charCodeAt(at);
+    if (isWord(code)) {
+      at = word(scan, at);
+      continue;
+    }
+    if (code === AT) emailAddress(scan, at);
+    else if (code === COLON && text.startsWith('://', at)) {
+      at = urlWithCredentials(scan, at);
+      continue;
+    } else if (code === HYPHEN && text.startsWith('-----BEGIN ', at)) {
+      at = Math.max(at + 1, privateKey(scan, at));
+      continue;
+    } else if (code === PLUS && (isDigit(text.charCodeAt(at + 1)) || text.charCodeAt(at + 1) === OPEN)) internationalNumber(scan, at);
+    else if (code === OPEN && isDigit(text.charCodeAt(at + 1))) nationalNumber(scan, at);
+    at++;
+  }
+}
+
+/** @returns behind the word */
+function word(scan: Scan, start: number): number {
+  const { text } = scan;
+  let hasDigit = false;
+  let end = start;
+  for (let code; end < text.length && isWord((code = text.charCodeAt(end))); end++) hasDigit ||= isDigit(code);
+  if (startsLikeKey(text, start)) {
+    const behind = prefixedKey(scan, start);
+    if (behind > end) return behind;
+  }
+  if (hasDigit) valueWithDigits(scan, start, end);
+  else {
+    if (end - start <= 4 && /[:.-]/.test(text[end] ?? '') && /^[0-9a-f]+$/i.test(text.slice(start, end))) addresses(scan, start);
+    if (end - start === 2 && (text.charCodeAt(end) === BLANK)) nationalCodes(scan, start);
+  }
+  if (end - start >= 3 && end - start <= 40) {
+    secretBehind(scan, start, end);
+    if (isBirthWord(text.slice(start, end))) dateOfBirth(scan, end);
+  }
+  return end;
+}
+
+function valueWithDigits(scan: Scan, start: number, end: number): void {
+  const { text } = scan;
+  const isNumber = isDigit(text.charCodeAt(start));
+  addresses(scan, start);
+  if (end - start >= 26 || text.startsWith('0x', start)) walletAddress(scan, start);
+  if (!beginsHere(text, start)) return;
+  if (!isNumber) iban(scan, start);
+  nationalCodes(scan, start);
+  if (!isNumber) return;
+  ipv4(scan, start);
+  for (const groups of digitGroups(text, start)) {
+    if (groups.digits.length < 8) continue;
+    paymentCard(scan, groups);
+    nationalNumbers(scan, groups);
+  }
+  // A bracket or a plus sign before it has been looked at already.
+  const before = text.charCodeAt(start - 1);
+  if (before !== PLUS && before !== OPEN) nationalNumber(scan, start);
+}
+
+function addresses(scan: Scan, start: number): void {
+  macAddress(scan, start);
+  ipv6(scan, start);
+}
+
+/** Keywords of scripts that write without blanks. */
+function otherScripts(scan: Scan): void {
+  for (const { index, 0: keyword } of scan.text.matchAll(OTHER_SECRET_WORDS)) secretBehind(scan, index, index + keyword.length);
+  for (const { index, 0: keyword } of scan.text.matchAll(OTHER_BIRTH_WORDS)) dateOfBirth(scan, index + keyword.length);
+}
+
+/** The name of a member says what its whole text is. */
+function byName(scan: Scan): void {
+  if (isBirthName(scan.context)) dateOfBirth(scan, 0);
+  if (isSecretText(scan.context, scan.text)) scan.add('SECRET', 0, scan.text.length, 0.8);
 }

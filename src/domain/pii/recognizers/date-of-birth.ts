@@ -1,0 +1,43 @@
+import type { Scan } from '../scan.js';
+
+const MONTH = '(?:jan|feb|m[aä]r|apr|ma[iyj]|jun|jul|aug|sep|o[ck]t|nov|de[czs]|ene|abr|ago|dic|janv|f[eé]v|avr|juin|juil|ao[uû]|d[eé]c|gen|' +
+  'mag|giu|lug|set|ott|mar|fev|out|stycz|lut|kwie|czerw|lip|sierp|wrze|pa[zź]dz|lis|gru|янв|фев|мар|апр|ма[йя]|июн|июл|авг|сен|окт|ноя|дек)' +
+  '\\p{L}{0,9}\\.?';
+const YEAR = '(?:19\\d\\d|20[0-2]\\d)';
+const DAY = '(?:0?[1-9]|[12]\\d|3[01])';
+const NUMBER = '(?:0?[1-9]|1[0-2])';
+const FORMS = [
+  `${YEAR}([-/.])${NUMBER}\\1${DAY}`,
+  `${YEAR}\\s?[年년]\\s?${NUMBER}\\s?[月월]\\s?${DAY}\\s?[日일]`,
+  `${DAY}([-/.]\\s?)${NUMBER}\\2(?:${YEAR}|\\d\\d)`,
+  `${NUMBER}([-/])${DAY}\\3(?:${YEAR}|\\d\\d)`,
+  `${DAY}(?:st|nd|rd|th|\\.|º|er)?[\\s-](?:of |de |del )?${MONTH}[\\s,-]{1,2}(?:de |del )?${YEAR}`,
+  `${MONTH}\\s${DAY}(?:st|nd|rd|th)?,?\\s${YEAR}`,
+];
+const DATE = new RegExp(`(?<![0-9A-Za-z\u00c0-\u024f.\\-/])(?:${FORMS.join('|')})(?!\\p{N}|[-/.]\\p{N}|[tT]\\d\\d:)`, 'iu');
+
+/** Of scripts that separate words. `NATO` and `geb`ühren are none. */
+const WORD = /^(?:born|birth|birthda(?:y|te)|dob|geboren|geb|geburtsdatum|geburtstag|naissance|n[ée]e?|nacimiento|nacid[oa]|nascita|nat[oa]|nascimento|nascid[oa]|urodzenia|urodzon[yae]|geboortedatum|födelsedatum|född|født|fødselsdato|syntymäaika|syntynyt|doğum|рождения|родил(?:ся|ась)|народження|γέννησης)$/i;
+export const OTHER_BIRTH_WORDS = /出生|生年月日|生日|생년월일|출생|생일|जन्म|تاريخ الميلاد|วันเกิด/g;
+
+/** Whether a date behind this word is somebody's birth. */
+export function isBirthWord(word: string): boolean {
+  return word !== 'NATO' && WORD.test(word);
+}
+
+/** A sentence ends where a capital follows, and so does what the word was about. */
+const SENTENCE_END = /\n\s*\n|[.!?]\s+\p{Lu}|[;]/u;
+const REACH = 48;
+
+/** The first date behind a word such as "born", in the same sentence. The date's form does not tell day from month, and need not. */
+export function dateOfBirth(scan: Scan, from: number): void {
+  scan.work.spend(10);
+  const [near] = scan.text.slice(from, from + REACH).split(SENTENCE_END, 1);
+  const match = DATE.exec(near!);
+  if (match) scan.add('DATE_OF_BIRTH', from + match.index, from + match.index + match[0].length, 0.8);
+}
+
+/** A whole text that is a date, where its member's name says of what. */
+export function isBirthName(name: string): boolean {
+  return /birth|^dob$|geburt|naissance|nacimiento|nascita|nascimento|urodzenia|geboorte|födelse|fødsel/i.test(name);
+}
