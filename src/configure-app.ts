@@ -77,11 +77,13 @@ function crossOrigin(origins: readonly string[]): RequestHandler {
     credentials: true,
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: [
-      'Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'Prefer', 'X-API-Key', 'X-Agent-Id', 'X-Request-Id', 'X-Scan-Pii',
-      'anthropic-beta', 'anthropic-version', 'traceparent',
+      'Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'Prefer', 'X-API-Key', 'X-Agent-Id', 'X-Request-Id',
+      'X-Scan-Pii', 'anthropic-beta', 'anthropic-version', 'traceparent',
     ],
-    exposedHeaders: ['Idempotent-Replayed', 'Link', 'Preference-Applied', 'RateLimit', 'RateLimit-Policy', 'Request-Id', 'Retry-After',
-      'X-Pii-Detected', 'X-Pii-Redacted', 'X-Request-Id'],
+    exposedHeaders: [
+      'Idempotent-Replayed', 'Link', 'Preference-Applied', 'RateLimit', 'RateLimit-Policy', 'Request-Id', 'Retry-After',
+      'X-Pii-Detected', 'X-Pii-Redacted', 'X-Request-Id',
+    ],
     maxAge: 600,
   }) as RequestHandler;
 }

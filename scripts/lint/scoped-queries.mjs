@@ -18,6 +18,7 @@ export const WITHOUT_SCOPE = {
   'GrantUsageStore.read': 'uses of grants that the facts have just named',
   'DefinitionStore.list': 'the catalogue of one organization, chosen by OrganizationsQuery from a scope',
   'DefinitionStore.whyUnknown': 'names of one catalogue, of an organization that the caller acts in',
+  'ScanSettingsQuery.of': 'what one organization wants of the scan: that of the agent whose credential calls, or of a scoped look-up',
   'SecretStore.list': 'the secrets of one organization, chosen by OrganizationsQuery from a scope',
   'SecretStore.find': 'secrets that a definition names, of the organization whose definition it is',
   'EligibleDecidersQuery.decidableBy': 'who may decide requests that a scoped query has just given',

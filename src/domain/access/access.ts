@@ -63,7 +63,9 @@ export const ACCESS = {
   'gate.execute': {
     doc: 'execute through the gate (owners and admins: dry runs alone)', who: { ...administrators, agent: 'own' }, hot: true,
   },
-  'llm.invoke': { doc: 'ask language models, and scan texts (agents: holding `llm:invoke`)', who: { root: 'all', agent: 'own' }, hot: true },
+  'llm.invoke': {
+    doc: 'ask language models, and scan texts (agents: holding `llm:invoke`)', who: { root: 'all', agent: 'own' }, hot: true,
+  },
   'llm.usage': { doc: 'read what language models were used', who: { ...administrators, agent: 'own' } },
   'node.work': { doc: 'send heartbeats, and take, begin and answer work, as the node of an agent', who: { agent: 'own' } },
   'executions.read': { doc: 'read executions', who: { ...everyone, agent: 'own' } },

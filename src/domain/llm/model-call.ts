@@ -9,6 +9,7 @@ const MEDIA_TOKENS = 1_000;
 const CHARACTERS_OF_A_TOKEN = 4;
 const MODEL_MAX = 200;
 const CHOICES_MAX = 128;
+const TOKENS_MAX = Number.MAX_SAFE_INTEGER / CHOICES_MAX;
 
 /** What a call's body says of the call. */
 export interface ModelCall {
@@ -34,12 +35,14 @@ export function readModelCall(family: Family, body: JsonObject): { readonly call
   if (typeof model !== 'string' || model === '' || model.length > MODEL_MAX) {
     errors.push({ pointer: '/model', message: `must be the name of a model, of 1 to ${MODEL_MAX} characters` });
   }
-  if (!Array.isArray(messages) || messages.length === 0) errors.push({ pointer: '/messages', message: 'must be a list of one message or more' });
+  if (!Array.isArray(messages) || messages.length === 0) {
+    errors.push({ pointer: '/messages', message: 'must be a list of one message or more' });
+  }
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean') {
     errors.push({ pointer: '/stream', message: 'must be true or false' });
   }
   const bounds = family === 'openai' ? ['max_completion_tokens', 'max_tokens'] : ['max_tokens'];
-  const [max = DEFAULT_MAX_TOKENS] = bounds.flatMap((name) => wholeNumber(body, name, Number.MAX_SAFE_INTEGER / CHOICES_MAX, errors) ?? []);
+  const [max = DEFAULT_MAX_TOKENS] = bounds.flatMap((name) => wholeNumber(body, name, TOKENS_MAX, errors) ?? []);
   const choices = family === 'openai' ? (wholeNumber(body, 'n', CHOICES_MAX, errors) ?? 1) : 1;
   if (errors.length > 0) return { errors };
   const offered = [tools, functions].reduce<number>((sum, list) => sum + (Array.isArray(list) ? list.length : 0), 0);

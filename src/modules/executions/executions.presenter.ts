@@ -61,7 +61,10 @@ export class ExecutionReply {
   @ApiProperty({ enum: EXECUTION_STATUSES }) status!: string;
   @ApiProperty(HITL_MODE.member) effectiveMode!: string;
   @ApiProperty() flagged!: boolean;
-  @ApiProperty({ enum: ['receipt', 'connector', 'webhook', 'node', 'llm'], description: '`receipt`: the agent does the work itself and reports.' })
+  @ApiProperty({
+    enum: ['receipt', 'connector', 'webhook', 'node', 'llm'],
+    description: '`receipt`: the agent does the work itself and reports. `llm`: a call to a model.',
+  })
   runtime!: string;
   @ApiProperty({ enum: RUNS, description: 'Who does the action: this service, or the caller.' }) runs!: Runs;
   @ApiProperty({ type: Object, additionalProperties: true, description: 'What it was asked with; where it was edited, what ran.' })

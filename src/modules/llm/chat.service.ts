@@ -5,7 +5,7 @@ import { answerFacts, textOf } from '../../domain/llm/whole-answer.js';
 import { previewText } from '../../domain/pii/scan-call.js';
 import { recordsNothing } from '../../platform/auth/access/call-context.js';
 import type { Caller } from '../../platform/auth/access/principal.js';
-import { invalid, readBody } from '../../platform/http/fields/read-members.js';
+import { readBody } from '../../platform/http/fields/read-members.js';
 import { parsedBody } from '../../platform/http/request/body-reader.js';
 import { prefersLenience } from '../../platform/http/request/prefer.js';
 import { queryOf, readQuery } from '../../platform/http/request/query-params.js';
@@ -18,6 +18,7 @@ import { isAgent, ModelCallsService, providerProblem } from './calls/model-calls
 import type { ModelRequest } from './calls/model-request.js';
 import { ChatDto, type ScanReply } from './llm.dto.js';
 import { ModelProviders } from './providers/model-providers.js';
+import { runByNobody } from './providers/run-by-nobody.js';
 import { DEFAULT_SCAN, ScanSettingsQuery } from './scan/scan-settings.query.js';
 import { isDetected } from './scan/scan-call.service.js';
 import { showScan } from './wire/wire-calls.service.js';
@@ -41,7 +42,7 @@ export class ChatService {
       case 'answered': {
         const { usage } = answerFacts(asked.family, done.answer);
         const piiDetected = isDetected(done.scan);
-        const model = typeof done.answer['model'] === 'string' ? done.answer['model'] : String(asked.body['model']);
+        const model = [done.answer['model'], asked.body['model']].find((name) => typeof name === 'string') ?? '';
         return reply(200, { content: textOf(asked.family, done.answer), model, usage, piiDetected, piiRedacted: piiDetected });
       }
       case 'asked':
@@ -68,9 +69,7 @@ export class ChatService {
     const { wait = 0 } = readQuery(WaitQuery, queryOf(request.originalUrl), { lenient, other: { is: 'body', dto: ChatDto } });
     const { model, messages, agentId, scanPii = true, maxTokens } = dto;
     const family = this.providers.of(model)?.family;
-    if (family === undefined) {
-      throw invalid([{ pointer: '/model', message: 'is run by no provider of this installation: GET /api/v1/llm/models lists those that are' }]);
-    }
+    if (family === undefined) throw runByNobody();
     const traceparent = contextOf(request)?.traceparent;
     return {
       family, body: chatBody(family, model, messages, maxTokens), scanPii, forAgentId: agentId, wait,

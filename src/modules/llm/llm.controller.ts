@@ -27,8 +27,8 @@ export class LlmController {
     operationId: 'llm.chat',
     summary: 'Ask a model',
     description:
-      'Of either family, chosen by the name of the model. Personal data is found before anything leaves. Where a person has to decide first ' +
-      'the answer is 202, and the model\'s is then the `output` of `GET /api/v1/executions/:id`.',
+      'Of either family, chosen by the name of the model. Personal data is found before anything leaves. Where a person has to decide ' +
+      'first the answer is 202, and the model\'s is then the `output` of `GET /api/v1/executions/:id`.',
   })
   @Access('llm.invoke')
   @Idempotent('llm.invoke')

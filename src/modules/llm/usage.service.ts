@@ -19,7 +19,9 @@ export class UsageService {
   async read({ organizationId, agentId, from, to = new Date() }: UsageQuery, { scope }: Caller): Promise<UsageReply> {
     const since = from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
     if (to < since) throw invalid([{ pointer: '?to', message: 'must not be before from' }]);
-    if (to.getTime() - since.getTime() > DAYS_MAX * DAY_MS) throw invalid([{ pointer: '?from', message: `must be at most ${DAYS_MAX} days before to` }]);
+    if (to.getTime() - since.getTime() > DAYS_MAX * DAY_MS) {
+      throw invalid([{ pointer: '?from', message: `must be at most ${DAYS_MAX} days before to` }]);
+    }
     const within = scopeCondition(scope, { organization: 'e.organization_id', agent: 'e.agent_id' }, 5);
     const usage = await this.statements.byKey<ModelUsageReply & Record<string, unknown>>(
       `select to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, e.agent_id as "agentId",
@@ -33,7 +35,8 @@ export class UsageService {
          and ${within.sql}
        group by 1, 2, 3 order by 1 desc, 2, 3`,
       [
-        firstIdAt('exec', since.getTime()), firstIdAt('exec', to.getTime() + 1), organizationId ?? null, agentId ?? null, ...within.parameters,
+        firstIdAt('exec', since.getTime()), firstIdAt('exec', to.getTime() + 1), organizationId ?? null, agentId ?? null,
+        ...within.parameters,
       ],
     );
     return { from: since.toISOString(), to: to.toISOString(), usage: usage.map((row) => ({ ...row })) };

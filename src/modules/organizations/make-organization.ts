@@ -20,7 +20,7 @@ export class MakeOrganization {
     const now = await tx.now();
     const { separationOfDuties } = this.config;
     const organization: OrganizationEntity = {
-      id, name, tenantId, separationOfDuties, decideByMail: false, createdAt: now, updatedAt: now,
+      id, name, tenantId, separationOfDuties, decideByMail: false, scanPii: 'optional', pii: null, createdAt: now, updatedAt: now,
     };
     await this.organizations.insert(tx, organization);
     tx.record(organizationChain(id), {

@@ -27,7 +27,10 @@ export class OrganizationSettingsDto {
   })
   decideByMail?: boolean;
 
-  @OneOf(SCAN_PII, { optional: true, doc: '`required`: nobody may leave the scan of calls to models out, and what no scan reads does not leave.' })
+  @OneOf(SCAN_PII, {
+    optional: true,
+    doc: '`required`: nobody may leave the scan of calls to models out, and what no scan reads does not leave.',
+  })
   scanPii?: ScanPii;
 
   @FreeObject({

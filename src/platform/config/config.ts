@@ -18,7 +18,9 @@ type CamelCased<T> = { readonly [K in keyof T as CamelCase<K & string>]: T[K] };
 export type RuntimeName = 'connector' | 'webhook' | 'node';
 
 /** What is said anew below: with a default that depends on other things. */
-type Derived = 'llmProvidersFile' | 'runtimeFallback' | 'host' | 'appUrl' | 'dataDir' | 'logLevel' | 'auditAnchors' | 'oidcRedirectUri' | 'oidcAudience';
+type Derived =
+  | 'runtimeFallback' | 'host' | 'appUrl' | 'dataDir' | 'logLevel' | 'auditAnchors' | 'oidcRedirectUri' | 'oidcAudience'
+  | 'llmProvidersFile';
 
 /** The environment, checked: `PORT` is `port`, `AGENT_JWT_TTL` is `agentJwtTtl`. Lengths of time are in seconds. */
 export type Config = Omit<CamelCased<Environment>, Derived> & {

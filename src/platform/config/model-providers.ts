@@ -27,8 +27,8 @@ const providerSchema = z.strictObject({
 const fileSchema = z.strictObject({ providers: z.array(providerSchema).min(1).max(50) });
 
 /**
- * The providers of the file, then the two families as their own variables set them up: one without a key counts only where its address is
- * not the vendor's.
+ * The providers of the file, then the two families as their own variables set them up: one without a key counts only where its
+ * address is not the vendor's.
  *
  * @param problems gets one line for each thing that is wrong
  */
@@ -56,7 +56,8 @@ function fromFile(file: string | undefined, env: NodeJS.ProcessEnv, problems: st
   try {
     content = JSON.parse(readFileSync(resolve(checkoutRoot(), file), 'utf8'));
   } catch (error) {
-    return say(error instanceof SyntaxError ? 'the file is no JSON' : `cannot read the file (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+    if (error instanceof SyntaxError) return say('the file is no JSON');
+    return say(`cannot read the file (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
   }
   const parsed = fileSchema.safeParse(content);
   if (!parsed.success) return say(parsed.error.issues.map(({ path, message }) => `/${path.join('/')} ${message}`).join('; '));

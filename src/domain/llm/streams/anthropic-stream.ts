@@ -3,7 +3,7 @@ import { type AnswerFacts, NO_USAGE, wordIn } from '../family.js';
 import { usageOf } from '../whole-answer.js';
 import type { AnswerTexts, TextForm } from './answer-texts.js';
 import { StreamFault } from './stream-fault.js';
-import type { StreamEvent, StreamReader } from './stream-reader.js';
+import type { StreamEvent, StreamReader } from './stream-event.js';
 
 /** Members of a delta that hold a text of the model's, with its form. */
 const TEXTS: Readonly<Record<string, TextForm>> = { text: 'text', thinking: 'text', partial_json: 'json' };
@@ -58,17 +58,19 @@ export class AnthropicStream implements StreamReader {
     const name = Object.keys(TEXTS).find((member) => typeof delta[member] === 'string');
     if (name === undefined) return event;
     this.deltas.set(index ?? 0, delta);
-    const text = this.texts.push(String(index ?? 0), TEXTS[name]!, delta[name] as string);
+    const text = this.texts.push(placeOf(index), TEXTS[name]!, delta[name] as string);
     return this.texts.changes ? { event: event.event, data: JSON.stringify({ ...data, delta: { ...delta, [name]: text } }) } : event;
   }
 
   private restsOf({ event }: StreamEvent, { index = 0 }: JsonObject): StreamEvent[] {
     const delta = this.deltas.get(index);
     this.deltas.delete(index);
-    const rest = this.texts.end(String(index));
+    const rest = this.texts.end(placeOf(index));
     if (delta === undefined || rest === '') return [];
     const name = Object.keys(TEXTS).find((member) => typeof delta[member] === 'string')!;
     const data = { type: 'content_block_delta', index, delta: { ...delta, [name]: rest } };
     return [{ event: event === undefined ? undefined : 'content_block_delta', data: JSON.stringify(data) }];
   }
 }
+
+const placeOf = (index: JsonValue | undefined): string => (typeof index === 'number' ? String(index) : '0');

@@ -3,7 +3,7 @@ import { type AnswerFacts, NO_USAGE, wordIn } from '../family.js';
 import { usageOf } from '../whole-answer.js';
 import type { AnswerTexts, TextForm } from './answer-texts.js';
 import { StreamFault } from './stream-fault.js';
-import type { StreamEvent, StreamReader } from './stream-reader.js';
+import type { StreamEvent, StreamReader } from './stream-event.js';
 
 const DONE = '[DONE]';
 /** Members of a delta that are no text of the model's. */
@@ -84,7 +84,7 @@ export class OpenAiStream implements StreamReader {
 
   private text(choice: number, place: string, form: TextForm, piece: string, rest: Rest): string {
     let open = this.open.get(choice);
-    if (open === undefined) this.open.set(choice, (open = new Map()));
+    if (open === undefined) this.open.set(choice, (open = new Map<string, Rest>()));
     open.set(place, rest);
     return this.texts.push(`${choice}${place}`, form, piece);
   }

@@ -106,16 +106,17 @@ function blocked(item: AdmissionItem, facts: Facts, decision: Of<'block'>): Admi
   const executionId = newId('exec');
   const before = beside(item, executionId);
   const auditId = newId('audit');
+  const { reason, byLimits } = decision;
   return {
-    answer: { kind: 'blocked', executionId, auditId, reason: decision.reason, byLimits: decision.byLimits, ...judged(decision), ...reachedOf(item, facts, decision) },
+    answer: { kind: 'blocked', executionId, auditId, reason, byLimits, ...judged(decision), ...reachedOf(item, facts, decision) },
     execution: {
-      ...executionRow(item, facts, decision, executionId, 'receipt'), status: 'blocked', reason: decision.reason, audit_id: auditId,
+      ...executionRow(item, facts, decision, executionId, 'receipt'), status: 'blocked', reason, audit_id: auditId,
     },
     executionId,
     opens: 0,
     uses: [],
     effects: [],
-    entries: [...before, entry(item, auditId, blockedEvent(item, facts, decision.reason, decision, executionId))],
+    entries: [...before, entry(item, auditId, blockedEvent(item, facts, reason, decision, executionId))],
   };
 }
 
@@ -287,13 +288,8 @@ function beside(item: AdmissionItem, executionId: string): PreparedEntry[] {
   return (item.from?.events(executionId) ?? []).map((event) => entry(item, newId('audit'), event, true));
 }
 
-const asked = (item: AdmissionItem) => ({
-  ...(item.context ? { context: item.context } : {}),
-  ...(item.action === undefined ? {} : { action: item.action }),
-});
-
+const asked = ({ context, action }: AdmissionItem) => ({ ...(context ? { context } : {}), ...(action === undefined ? {} : { action }) });
 const trace = ({ traceparent }: AdmissionItem) => (traceparent === undefined ? {} : { traceparent });
-
 const flag = (decision: GateDecision) => (decision.flagged ? { flagged: true } : {});
 
 function judged(decision: Of<'block'> | Of<'ask'> | Of<'run'>) {

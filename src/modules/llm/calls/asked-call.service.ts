@@ -48,7 +48,8 @@ export class AskedCallService {
     if (!byLimits) return new Problem('CAPABILITY_BLOCKED', `${reason}.`, { members: { executionId } });
     const limits = reached ? await this.room.statesOf(reached.organizationId, reached.grantId, reached.limits).catch(() => []) : [];
     const wait = limits.flatMap(({ retryAfter }) => retryAfter ?? []);
-    const headers: Record<string, string> = wait.length === limits.length && wait.length > 0 ? { 'Retry-After': String(Math.max(...wait)) } : {};
+    const frees = wait.length === limits.length && wait.length > 0;
+    const headers: Record<string, string> = frees ? { 'Retry-After': String(Math.max(...wait)) } : {};
     const members = { executionId, limits: limits as unknown as JsonObject[] };
     return new Problem('BUDGET_EXHAUSTED', 'A limit of the grant leaves no room for this call.', { members, headers });
   }

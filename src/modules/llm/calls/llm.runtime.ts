@@ -19,6 +19,7 @@ export interface HeldCall {
 }
 
 const ENDED: RuntimeError = { code: 'SERVER_ENDED', message: 'The server ended before the answer was whole. Nothing outside was changed.' };
+const GONE: RuntimeError = { code: 'PROVIDER_ERROR', message: 'No provider runs this model any more.' };
 const BROKE: RuntimeError = { code: 'PROVIDER_ERROR', message: 'The call broke off on this server.' };
 
 /**
@@ -66,22 +67,28 @@ export class LlmRuntime implements Runtime {
 
   /** From what people approved, which is scanned. The answer is kept, so that values that it holds are taken out. */
   private async approved({ executionId, organizationId, input, deadline }: RuntimeCall, signal: AbortSignal): Promise<RuntimeOutcome> {
-    const { model, digest, tokens, body } = input;
-    const family = this.providers.of(String(model))?.family;
-    if (family === undefined || !isJsonObject(body)) return { kind: 'failed', error: { ...BROKE, message: 'No provider runs this model any more.' } };
+    const { tokens, body } = input;
+    const model = textIn(input, 'model');
+    const family = this.providers.of(model)?.family;
+    if (family === undefined || !isJsonObject(body)) return { kind: 'failed', error: GONE };
     const { pii } = await this.settings.of(organizationId);
     const { stream: _, stream_options: __, ...whole } = body;
     const performed = await this.calls.perform({
-      family, model: String(model), body: whole, headers: {}, wantsUsage: true, tokens: new Map(),
+      family, model, body: whole, headers: {}, wantsUsage: true, tokens: new Map(),
       settings: { ...pii, answers: 'redact' }, deadline,
     }, signal);
     const scan = { counts: {}, isSkipped: false, unscanned: 0, settings: pii };
-    const outcome = outcomeOf(performed, { executionId, digest: String(digest), promptTokens: Number(tokens), scan });
+    const outcome = outcomeOf(performed, { executionId, digest: textIn(input, 'digest'), promptTokens: Number(tokens), scan });
     if (outcome.kind !== 'executed' || performed.answer === undefined) return outcome;
     const output = { ...(outcome.output as JsonObject), content: textOf(family, performed.answer), answer: performed.answer };
     return { ...outcome, output: kept(output) };
   }
 }
+
+const textIn = (input: JsonObject, name: string): string => {
+  const value = input[name];
+  return typeof value === 'string' ? value : '';
+};
 
 function outcomeOf(performed: Performed, facts: CallFacts): RuntimeOutcome {
   const { failure } = performed;

@@ -30,4 +30,10 @@ export type ModelReply =
   /** No answer, or half a stream. */
   | { readonly kind: 'failed'; readonly performed: Performed }
   /** People have to decide first. `status` and `body` are the gate's answer. */
-  | { readonly kind: 'asked'; readonly status: number; readonly body: JsonObject; readonly headers: Readonly<Record<string, string>>; readonly scan: ScannedCallBody };
+  | {
+      readonly kind: 'asked';
+      readonly status: number;
+      readonly body: JsonObject;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly scan: ScannedCallBody;
+    };

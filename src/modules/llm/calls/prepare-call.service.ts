@@ -7,6 +7,7 @@ import { ModelProviders } from '../providers/model-providers.js';
 import { ScanCallService, type ScannedCallBody } from '../scan/scan-call.service.js';
 import { DEFAULT_SCAN, ScanSettingsQuery } from '../scan/scan-settings.query.js';
 import type { HeldCall } from './llm.runtime.js';
+import { runByNobody } from '../providers/run-by-nobody.js';
 import type { ModelRequest } from './model-request.js';
 
 /** A call that has been read and scanned, and of which nothing has left. */
@@ -39,7 +40,7 @@ export class PrepareCallService {
     if ('errors' in read) throw invalid([...read.errors]);
     const { call } = read;
     const provider = this.providers.of(call.model);
-    if (!provider) throw invalid([{ pointer: '/model', message: 'is run by no provider of this installation: GET /api/v1/llm/models lists those that are' }]);
+    if (!provider) throw runByNobody();
     if (provider.family !== family) {
       const where = provider.family === 'openai' ? '/api/v1/llm/chat/completions' : '/api/v1/llm/messages';
       throw invalid([{ pointer: '/model', message: `is of the other family: its format is that of POST ${where}` }]);

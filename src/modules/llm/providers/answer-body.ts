@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { createParser } from 'eventsource-parser';
 import { isJsonObject, type JsonObject } from '../../../domain/json.js';
-import type { StreamEvent } from '../../../domain/llm/streams/stream-reader.js';
+import type { StreamEvent } from '../../../domain/llm/streams/stream-event.js';
 import { AnswerBroken } from './provider-failure.js';
 
 export const ANSWER_BYTES_MAX = 16 * 1024 * 1024;

@@ -20,7 +20,7 @@ export interface ListedModel {
   readonly displayName: string;
 }
 
-/** The models that may be named, as their providers list them. A provider that is away lists none but those that its patterns name whole. */
+/** The models that may be named, as their providers list them: of one that is away, those that its patterns name whole. */
 @Injectable()
 export class ModelListService {
   private readonly kept = new Map<string, { readonly until: number; readonly models: Promise<readonly ListedModel[]> }>();
@@ -29,8 +29,8 @@ export class ModelListService {
 
   async list(): Promise<ListedModel[]> {
     const lists = await Promise.all(this.providers.all.map((provider) => this.of(provider)));
-    const byId = new Map(lists.flat().filter(({ id, provider }) => this.providers.of(id)?.name === provider).map((model) => [model.id, model]));
-    return [...byId.values()];
+    const own = lists.flat().filter(({ id, provider }) => this.providers.of(id)?.name === provider);
+    return [...new Map(own.map((model) => [model.id, model])).values()];
   }
 
   private of(provider: ConnectedProvider): Promise<readonly ListedModel[]> {
@@ -58,7 +58,8 @@ async function listOf(provider: ConnectedProvider): Promise<readonly ListedModel
   }
 }
 
-function modelIn({ id, created, created_at: createdAt, display_name: name }: JsonObject, { models, name: provider }: ConnectedProvider): ListedModel[] {
+function modelIn(listed: JsonObject, { models, name: provider }: ConnectedProvider): ListedModel[] {
+  const { id, created, created_at: createdAt, display_name: name } = listed;
   if (typeof id !== 'string' || !runs(models, id)) return [];
   const at = typeof created === 'number' ? created * 1_000 : typeof createdAt === 'string' ? Date.parse(createdAt) : 0;
   const isTime = Number.isFinite(at) && Math.abs(at) <= 8.64e15;

@@ -50,7 +50,8 @@ export class ScanCallService {
       return { ...scanned, isSkipped: false, tokens: new Map(tokens), settings: pii };
     } catch (error) {
       if (!(error instanceof ScanFailed)) throw error;
-      throw new Problem('UNAVAILABLE', 'The call could not be scanned for personal data; nothing was sent.', { headers: { 'Retry-After': '1' } });
+      const detail = 'The call could not be scanned for personal data; nothing was sent.';
+      throw new Problem('UNAVAILABLE', detail, { headers: { 'Retry-After': '1' } });
     }
   }
 }

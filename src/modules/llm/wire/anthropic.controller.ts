@@ -56,7 +56,9 @@ export class AnthropicController {
   @ApiOperation({
     operationId: 'llm.countTokens',
     summary: 'Count the tokens of a call',
-    description: "In Anthropic's format. The call is scanned as one for a completion, the gate is asked whether it might be made, and nothing is recorded.",
+    description:
+      "In Anthropic's format. The call is scanned as one for a completion, the gate is asked whether it might be made, and nothing is " +
+      'recorded.',
   })
   @Access('llm.invoke')
   @ReadsQuery(VendorQuery)

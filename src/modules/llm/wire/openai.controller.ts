@@ -22,8 +22,8 @@ export class OpenAiController {
     operationId: 'llm.chatCompletions',
     summary: "Ask a model, in OpenAI's format",
     description:
-      'Body, answer and stream are those of chat completions; errors have that form, too. Where a person has to decide first the answer is ' +
-      '409 `HITL_PENDING`; with `?wait=` the call is held.',
+      'Body, answer and stream are those of chat completions; errors have that form, too. Where a person has to decide first the answer ' +
+      'is 409 `HITL_PENDING`; with `?wait=` the call is held.',
   })
   @Access('llm.invoke')
   @Idempotent('llm.invoke')

@@ -46,7 +46,7 @@ export class WireCallsService {
 function answerIn(reply: Extract<ModelReply, { kind: 'answered' | 'asked' }>): JsonObject {
   if (reply.kind === 'answered') return reply.answer;
   const { executionId, hitlRequestId, expiresAt, status: _, ...rest } = reply.body;
-  const detail = `A person has to decide first: GET /api/v1/executions/${String(executionId)} has the answer, and with ?wait= the call is held.`;
+  const detail = 'A person has to decide first: GET /api/v1/executions/:id has the answer, and with ?wait= the call is held.';
   const members = { executionId: executionId ?? null, hitlRequestId: hitlRequestId ?? null, expiresAt: expiresAt ?? null, ...rest };
   throw new Problem('HITL_PENDING', detail, { members, headers: { ...NO_RETRY, ...reply.headers } });
 }
@@ -68,6 +68,8 @@ export function showScan(response: Response, scan: ScannedCallBody): void {
 
 export function send(response: Response, status: number, body: JsonObject): void {
   const bytes = Buffer.from(JSON.stringify(body));
-  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': bytes.length, 'Cache-Control': 'no-store' });
+  response.writeHead(status, {
+    'Content-Type': 'application/json; charset=utf-8', 'Content-Length': bytes.length, 'Cache-Control': 'no-store',
+  });
   response.end(bytes);
 }

@@ -33,7 +33,9 @@ export function presentedCredentials(request: Request): PresentedCredentials {
   }
   const isAgents = apiKey !== undefined && VENDOR_ROUTES.test(request.path) && !ROOT_KEY.test(apiKey.value);
   if (isAgents) {
-    if (shown.bearer !== undefined && shown.bearer !== apiKey.value) return { malformed: 'Authorization and x-api-key name different credentials' };
+    if (shown.bearer !== undefined && shown.bearer !== apiKey.value) {
+      return { malformed: 'Authorization and x-api-key name different credentials' };
+    }
     shown.bearer = apiKey.value;
   } else if (apiKey !== undefined) shown.apiKey = apiKey.value;
   if (request.headers.cookie !== undefined) {
