@@ -33,7 +33,8 @@ const fileSchema = z.strictObject({ providers: z.array(providerSchema).min(1).ma
  * @param problems gets one line for each thing that is wrong
  */
 export function readModelProviders(environment: Environment, env: NodeJS.ProcessEnv, problems: string[]): ModelProvider[] {
-  const { OPENAI_API_KEY: openaiKey, OPENAI_BASE_URL: openai, ANTHROPIC_API_KEY: anthropicKey, ANTHROPIC_BASE_URL: anthropic } = environment;
+  const { OPENAI_API_KEY: openaiKey, OPENAI_BASE_URL: openai } = environment;
+  const { ANTHROPIC_API_KEY: anthropicKey, ANTHROPIC_BASE_URL: anthropic } = environment;
   const listed = fromFile(environment.LLM_PROVIDERS_FILE, env, problems);
   const own = [
     ...(openaiKey === undefined && openai === OPENAI ? [] : [of('openai', openai, openaiKey, OPENAI_MODELS)]),

@@ -10,6 +10,7 @@ import { CreateNotifications20261121000700 } from '../../../migrations/202611210
 import { CreateSecrets20261121000800 } from '../../../migrations/20261121000800-create-secrets.js';
 import { CreateNodeWork20261121000900 } from '../../../migrations/20261121000900-create-node-work.js';
 import { CreateTasks20261121001000 } from '../../../migrations/20261121001000-create-tasks.js';
+import { CreateLanguageModels20261121001100 } from '../../../migrations/20261121001100-create-language-models.js';
 import { CoalescingSocket } from './batching/coalescing-socket.js';
 import { SESSION, UNLIMITED_SESSION } from './new-client.js';
 import './statements/json-columns.js';
@@ -40,7 +41,7 @@ export function dataSourceOptions(
     migrations: [
       CreateAuditLog20261121000100, CreatePeople20261121000200, CreateAgentsAndGrants20261121000300, CreateGateAndHitl20261121000400,
       CreateSignIn20261121000500, CreatePlatform20261121000600, CreateNotifications20261121000700, CreateSecrets20261121000800,
-      CreateNodeWork20261121000900, CreateTasks20261121001000,
+      CreateNodeWork20261121000900, CreateTasks20261121001000, CreateLanguageModels20261121001100,
     ],
     migrationsTableName: 'migrations',
     // Each migration commits with its own row in the table, so a failed one leaves those before it in place.
