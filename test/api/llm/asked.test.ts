@@ -1,0 +1,159 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import OpenAI from 'openai';
+import { anAgent, type BuiltAgent, type GrantTerms } from '../../support/builders/agents.js';
+import { executionBecomes, requestOf } from '../../support/builders/gate.js';
+import { anOrganization } from '../../support/builders/people.js';
+import { columnsWith, verification } from '../../support/erasure/erasures.js';
+import { asRoot, type Client } from '../../support/http/actors.js';
+import { startModelProvider, type ModelProvider } from '../../support/llm/model-provider.js';
+import { says } from '../../support/llm/vendor-answers.js';
+import { auditOf } from '../../support/log/entries.js';
+import { eventually } from '../../support/running/eventually.js';
+import { startServer, type TestServer } from '../../support/servers/server.js';
+
+const LLM = '/api/v1/llm';
+const ADDRESS = 'ada.lovelace@analytical.example';
+
+let provider: ModelProvider;
+let server: TestServer;
+let root: Client;
+
+beforeAll(async () => {
+  provider = await startModelProvider();
+  server = await startServer({ env: provider.env });
+  root = asRoot(server);
+});
+afterAll(async () => {
+  expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
+  await server.stop();
+  await provider.close();
+});
+
+async function caller(terms: GrantTerms = {}, pii: object = { action: 'tokenize' }): Promise<BuiltAgent> {
+  const organizationId = await anOrganization(server);
+  (await root.patch(`/api/v1/organizations/${organizationId}`, { settings: { pii } })).expect(200);
+  return anAgent(server).inOrganization(organizationId).granted('llm:invoke', { hitlMode: 'propose', ...terms }).create();
+}
+const messages = [{ role: 'user' as const, content: `write to ${ADDRESS}` }];
+const openai = { model: 'gpt-test', messages };
+const anthropic = { model: 'claude-test', max_tokens: 64, messages };
+const approve = (id: string) => root.post(`/api/v1/hitl/${id}/approve`);
+/** The agent's request, once there is one. */
+const requestOfAgent = ({ id }: BuiltAgent) => eventually(async () => {
+  const [row] = await server.sql<{ id: string }>(`select id from hitl_requests where agent_id = $1 and status = 'pending'`, [id]);
+  if (!row) throw new Error('nobody has asked');
+  return row.id;
+});
+
+describe('where a person has to decide first', () => {
+  test('/chat is answered 202, the person sees the redacted call, and the answer is the output of the execution', async () => {
+    const agent = await caller();
+    const before = provider.requests.length;
+    const reply = (await agent.client.post(`${LLM}/chat`, openai)).expect(202);
+    expect(reply.body).toMatchObject({ status: 'pending_hitl', executionId: expect.any(String), hitlRequestId: expect.any(String) });
+    expect(provider.requests.length).toBe(before);
+    const request = await requestOf(server, reply.text('hitlRequestId'));
+    expect(request.input).toMatchObject({ model: 'gpt-test', body: { messages: [{ content: 'write to <EMAIL_ADDRESS_1>' }] } });
+    provider.script(says({ text: `Dear <EMAIL_ADDRESS_1>, by the way: charles@difference.example` }));
+    (await approve(reply.text('hitlRequestId'))).expect(200);
+    const execution = await executionBecomes(server, reply.text('executionId'), 'executed');
+    // What is kept has placeholders, for what was sent and for what the model wrote itself.
+    expect(execution.output).toMatchObject({ model: 'gpt-test', content: 'Dear <EMAIL_ADDRESS_1>, by the way: <EMAIL_ADDRESS>' });
+    expect(await columnsWith(server, 'lovelace')).toEqual([]);
+    expect(await columnsWith(server, 'charles@')).toEqual([]);
+    expect((await auditOf(server, agent.id)).map(({ event }) => event).filter((event) => /^(execution|llm|hitl)/.test(event))).toEqual([
+      'hitl.created', 'llm.pii_detected', 'hitl.approved', 'execution.started', 'llm.request', 'execution.completed',
+    ]);
+  });
+
+  test.each([
+    ['chat/completions', openai], ['messages', anthropic],
+  ])('%s is answered 409 with the ids, which a client does not retry', async (path, body) => {
+    const agent = await caller();
+    const reply = (await agent.client.post(`${LLM}/${path}`, body)).expect(409);
+    expect(reply.at('error')).toMatchObject({ code: 'HITL_PENDING', executionId: expect.any(String), hitlRequestId: expect.any(String) });
+    expect(reply.headers.get('x-should-retry')).toBe('false');
+  });
+
+  test('with wait both clients are held, and get their completion, with the values', async () => {
+    const agent = await caller();
+    const settings = { baseURL: `${server.url}${LLM}`, apiKey: agent.token, defaultQuery: { wait: '50' }, maxRetries: 0 };
+    const answer = says({ text: 'Dear <EMAIL_ADDRESS_1>' });
+
+    provider.script(answer);
+    const completion = new OpenAI(settings).chat.completions.create(openai);
+    (await approve(await requestOfAgent(agent))).expect(200);
+    expect((await completion).choices[0]!.message.content).toBe(`Dear ${ADDRESS}`);
+
+    provider.script(answer);
+    const message = new Anthropic(settings).messages.create(anthropic);
+    (await approve(await requestOfAgent(agent))).expect(200);
+    expect((await message).content).toEqual([{ type: 'text', text: `Dear ${ADDRESS}` }]);
+  });
+
+  test('rejected: 403, and nothing was sent', async () => {
+    const agent = await caller();
+    const before = provider.requests.length;
+    const call = agent.client.post(`${LLM}/chat/completions`, openai, { query: { wait: 50 } });
+    (await root.post(`/api/v1/hitl/${await requestOfAgent(agent)}/reject`)).expect(200);
+    expect((await call).expect(403).at('error.code')).toBe('HITL_REJECTED');
+    expect(provider.requests.length).toBe(before);
+  });
+
+  test('nobody edits it: 422', async () => {
+    const agent = await caller();
+    const id = (await agent.client.post(`${LLM}/chat`, openai)).expect(202).text('hitlRequestId');
+    const { input } = await requestOf(server, id);
+    const edited = { ...(input as object), maxTokens: 1 };
+    expect((await root.post(`/api/v1/hitl/${id}/approve`, { editedInput: edited })).status).toBe(422);
+  });
+
+  test('a body that was changed below the service runs nothing, and verification names it', async () => {
+    const agent = await caller();
+    const reply = (await agent.client.post(`${LLM}/chat`, openai)).expect(202);
+    const before = provider.requests.length;
+    const id = reply.text('hitlRequestId');
+    const replaced = (from: string, to: string) =>
+      server.sql('update hitl_requests set input = replace(input, $2, $3) where id = $1', [id, from, to]);
+    await replaced('write to', 'wire it');
+    await approve(id);
+    expect(await executionBecomes(server, reply.text('executionId'), 'cancelled')).toMatchObject({ status: 'cancelled' });
+    expect(provider.requests.length).toBe(before);
+    expect((await verification(server)).breaks).toEqual([expect.objectContaining({ detail: expect.stringContaining(id) })]);
+    await replaced('wire it', 'write to');
+  });
+
+  test('more than people can be shown is refused, and less is decided alike: body is hidden from conditions and schema', async () => {
+    const large = { ...openai, messages: [{ role: 'user', content: 'x'.repeat(300_000) }] };
+    expect((await (await caller()).client.post(`${LLM}/chat/completions`, large)).expect(413).at('error.code')).toBe('BODY_TOO_LARGE');
+    const agent = await caller({ conditions: [{ when: 'has(input.body)', hitlMode: 'block' }] });
+    const reply = (await agent.client.post(`${LLM}/chat`, openai)).expect(202);
+    (await approve(reply.text('hitlRequestId'))).expect(200);
+    await executionBecomes(server, reply.text('executionId'), 'executed');
+  });
+});
+
+describe('an Idempotency-Key that comes again', () => {
+  test('of a call that was made: 409 with its execution, since no answer is kept', async () => {
+    const agent = await caller({ hitlMode: 'auto' });
+    const once = agent.client.with({ 'idempotency-key': 'one' });
+    (await once.post(`${LLM}/chat/completions`, openai)).expect(200);
+    const before = provider.requests.length;
+    const again = (await once.post(`${LLM}/chat/completions`, openai)).expect(409);
+    expect(again.at('error')).toMatchObject({ code: 'CONFLICT', executionId: expect.stringMatching(/^exec_/) });
+    expect(provider.requests.length).toBe(before);
+    expect((await once.post(`${LLM}/chat/completions`, anthropic)).status).toBe(400);
+    expect((await once.post(`${LLM}/chat/completions`, { ...openai, temperature: 1 })).expect(422).at('error.code')).toBe('IDEMPOTENCY_KEY_REUSED');
+  });
+
+  test('of a call that a person approved: its answer', async () => {
+    const agent = await caller();
+    const once = agent.client.with({ 'idempotency-key': 'two' });
+    const asked = (await once.post(`${LLM}/chat`, openai)).expect(202);
+    provider.script(says({ text: 'Dear <EMAIL_ADDRESS_1>' }));
+    (await approve(asked.text('hitlRequestId'))).expect(200);
+    await executionBecomes(server, asked.text('executionId'), 'executed');
+    expect((await once.post(`${LLM}/chat`, openai)).expect(200).body).toMatchObject({ content: `Dear ${ADDRESS}` });
+  });
+});

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
+import { anOrganization } from '../../support/builders/people.js';
+import { columnsWith } from '../../support/erasure/erasures.js';
+import { asRoot, type Client, type Reply } from '../../support/http/actors.js';
+import { startModelProvider, type ModelProvider } from '../../support/llm/model-provider.js';
+import { postedStream, textOfStream } from '../../support/llm/posted-stream.js';
+import { says } from '../../support/llm/vendor-answers.js';
+import { auditOf } from '../../support/log/entries.js';
+import { startServer, type TestServer } from '../../support/servers/server.js';
+
+const LLM = '/api/v1/llm';
+const ADDRESS = 'ada.lovelace@analytical.example';
+const OTHER = 'charles.babbage@difference.example';
+
+let provider: ModelProvider;
+let server: TestServer;
+let root: Client;
+
+beforeAll(async () => {
+  provider = await startModelProvider();
+  server = await startServer({ env: provider.env });
+  root = asRoot(server);
+});
+afterAll(async () => {
+  await server.stop();
+  await provider.close();
+});
+
+type Settings = Readonly<Record<string, unknown>>;
+
+/** An agent of an organization with these settings. */
+async function caller(settings: Settings = {}): Promise<BuiltAgent & { organizationId: string }> {
+  const organizationId = await anOrganization(server);
+  if (Object.keys(settings).length > 0) (await root.patch(`/api/v1/organizations/${organizationId}`, { settings })).expect(200);
+  const agent = await anAgent(server).inOrganization(organizationId).granted('llm:invoke').create();
+  return { ...agent, organizationId };
+}
+
+const llmEntries = async ({ id }: BuiltAgent) => (await auditOf(server, id)).filter(({ event }) => event.startsWith('llm.'));
+const asked = (content: unknown, more: object = {}) => ({ model: 'gpt-test', messages: [{ role: 'user', content }], ...more });
+const post = (agent: BuiltAgent, body: object, path = 'chat/completions', headers = {}): Promise<Reply> =>
+  agent.client.post(`${LLM}/${path}`, body, { headers });
+const piiHeaders = ({ headers }: Reply) => [headers.get('x-pii-detected'), headers.get('x-pii-redacted')];
+const content = (reply: Reply) => reply.expect(200).text('choices.0.message.content');
+
+describe('before anything leaves', () => {
+  test('what is found is replaced: the log is told how many of which type, and never a value', async () => {
+    const agent = await caller();
+    const reply = (await post(agent, asked(`write to ${ADDRESS} and ${OTHER}`))).expect(200);
+    expect(piiHeaders(reply)).toEqual(['true', 'true']);
+    expect(provider.last().body).toMatchObject({ messages: [{ content: 'write to <EMAIL_ADDRESS> and <EMAIL_ADDRESS>' }] });
+    const [detected, request] = await llmEntries(agent);
+    expect(detected).toMatchObject({
+      event: 'llm.pii_detected', metadata: { model: 'gpt-test', counts: { EMAIL_ADDRESS: 2 }, action: 'redacted' },
+    });
+    expect(request!.metadata).toMatchObject({ piiDetected: true, piiRedacted: true });
+    const [row] = await server.sql<{ input: string }>('select input from executions where agent_id = $1', [agent.id]);
+    expect(JSON.parse(row!.input)).toMatchObject({ pii: ['EMAIL_ADDRESS'] });
+    expect(await columnsWith(server, 'lovelace')).toEqual([]);
+    expect(server.output()).not.toContain('lovelace');
+  });
+
+  const everywhere: Readonly<Record<string, [path: string, body: object]>> = {
+    'a part': ['chat/completions', asked([{ type: 'text', text: ADDRESS }])],
+    'the description of a tool': ['chat/completions', asked('x', { tools: [{ type: 'function', function: { name: 'f', description: ADDRESS } }] })],
+    'the arguments of a tool': ['chat/completions', asked('x', {
+      messages: [{ role: 'assistant', tool_calls: [{ id: '1', type: 'function', function: { name: 'f', arguments: `{"to":"${ADDRESS}"}` } }] }],
+    })],
+    'arguments that JSON has escaped': ['chat/completions', asked('x', {
+      messages: [{
+        role: 'assistant', tool_calls: [{ id: '1', type: 'function', function: { name: 'f', arguments: `{"to":"ada.lovelace\\u0040analytical.example"}` } }],
+      }],
+    })],
+    'the result of a tool': ['chat/completions', asked('x', { messages: [{ role: 'tool', tool_call_id: '1', content: ADDRESS }] })],
+    'a member that nobody knows': ['chat/completions', asked('x', { metadata_of_ours: { who: [ADDRESS] } })],
+    'the name of a member': ['chat/completions', asked('x', { metadata_of_ours: { [ADDRESS]: 1 } })],
+    'a system prompt': ['messages', { model: 'claude-test', max_tokens: 9, system: ADDRESS, messages: [{ role: 'user', content: 'x' }] }],
+    'a block of a result': ['messages', {
+      model: 'claude-test', max_tokens: 9,
+      messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: '1', content: [{ type: 'text', text: ADDRESS }] }] }],
+    }],
+    'the input of a tool': ['messages', {
+      model: 'claude-test', max_tokens: 9,
+      messages: [{ role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'f', input: { deep: { to: ADDRESS } } }] }],
+    }],
+    'a count of tokens': ['v1/messages/count_tokens', { model: 'claude-test', messages: [{ role: 'user', content: ADDRESS }] }],
+    'a chat': ['chat', asked(ADDRESS)],
+  };
+  test.each(Object.entries(everywhere))('it is found in %s', async (_where, [path, body]) => {
+    const agent = await caller();
+    const reply = (await post(agent, body, path)).expect(200);
+    expect(piiHeaders(reply)).toEqual(['true', 'true']);
+    expect(provider.last().text).not.toMatch(/lovelace/);
+    expect(provider.last().text).toContain('EMAIL_ADDRESS');
+  });
+
+  test('mask', async () => {
+    const agent = await caller({ pii: { action: 'mask' } });
+    (await post(agent, asked(`to ${ADDRESS}.`))).expect(200);
+    expect(provider.last().body).toMatchObject({ messages: [{ content: 'to ***.********@**********.*******.' }] });
+  });
+
+  test('block: 403 with the types, nothing is sent, and the log has it', async () => {
+    const agent = await caller({ pii: { action: 'block' } });
+    const before = provider.requests.length;
+    const reply = (await post(agent, asked(ADDRESS))).expect(403);
+    expect(reply.at('error')).toMatchObject({ code: 'PII_BLOCKED', types: ['EMAIL_ADDRESS'] });
+    expect(piiHeaders(reply)).toEqual(['true', 'false']);
+    (await post(agent, asked(ADDRESS), 'chat')).expect(403, 'PII_BLOCKED');
+    expect(provider.requests.length).toBe(before);
+    expect((await llmEntries(agent)).map(({ event, metadata }) => [event, metadata.action])).toEqual([
+      ['llm.pii_detected', 'blocked'], ['llm.pii_detected', 'blocked'],
+    ]);
+    (await post(agent, asked('nothing'))).expect(200);
+  });
+
+  test('entities, allow and terms', async () => {
+    const agent = await caller({ pii: { entities: ['EMAIL_ADDRESS', 'TERM'], allow: [OTHER.toUpperCase()], terms: ['Project Halley'] } });
+    (await post(agent, asked(`${ADDRESS}, ${OTHER}, 192.168.7.9, project halley`))).expect(200);
+    expect(provider.last().body).toMatchObject({ messages: [{ content: `<EMAIL_ADDRESS>, ${OTHER}, 192.168.7.9, <TERM>` }] });
+  });
+
+  test('without the scan it goes as it is, and the log says so; where it is required it does not go', async () => {
+    const agent = await caller();
+    (await post(agent, asked(ADDRESS), 'chat/completions', { 'x-scan-pii': 'false' })).expect(200);
+    expect(provider.last().text).toContain(ADDRESS);
+    (await post(agent, { ...asked(ADDRESS), scanPii: false }, 'chat')).expect(200);
+    expect((await llmEntries(agent)).map(({ metadata }) => metadata.scanSkipped)).toEqual([true, true]);
+    (await root.patch(`/api/v1/organizations/${agent.organizationId}`, { settings: { scanPii: 'required' } })).expect(200);
+    const before = provider.requests.length;
+    const refused = await post(agent, asked(ADDRESS), 'chat/completions', { 'x-scan-pii': 'false' });
+    expect(refused.expect(403).at('error.code')).toBe('PII_SCAN_REQUIRED');
+    (await post(agent, { ...asked(ADDRESS), scanPii: false }, 'chat')).expect(403, 'PII_SCAN_REQUIRED');
+    expect((await post(agent, asked('x'), 'chat/completions', { 'x-scan-pii': 'maybe' })).expect(400).at('error.code')).toBe('VALIDATION_FAILED');
+    expect(provider.requests.length).toBe(before);
+  });
+
+  test('an image is counted, and does not leave where the scan is required', async () => {
+    const image = asked([{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }]);
+    const agent = await caller();
+    (await post(agent, image)).expect(200);
+    expect((await llmEntries(agent))[0]!.metadata).toMatchObject({ unscanned: 1 });
+    const strict = await caller({ scanPii: 'required' });
+    expect((await post(strict, image)).expect(403).at('error.code')).toBe('PII_SCAN_REQUIRED');
+  });
+
+  test('a long body is scanned in a thread', async () => {
+    const agent = await caller();
+    (await post(agent, asked(`${'a prompt of many words '.repeat(40_000)}${ADDRESS}`))).expect(200);
+    expect(provider.last().text).not.toContain(ADDRESS);
+    expect(provider.last().text).toContain('<EMAIL_ADDRESS>');
+  });
+});
+
+describe('tokens', () => {
+  const said = (token: string) => `You wrote to <EMAIL_ADDRESS_1> and ${token}, did you not?`;
+
+  test('stand for values at the provider, the same at every turn, and the client gets the values back', async () => {
+    const agent = await caller({ pii: { action: 'tokenize' } });
+    provider.script(says({ text: said('<EMAIL_ADDRESS_2>') }), says({ text: said('<EMAIL_ADDRESS_9>') }));
+    expect(content(await post(agent, asked(`${ADDRESS} ${OTHER} ${ADDRESS}`)))).toBe(`You wrote to ${ADDRESS} and ${OTHER}, did you not?`);
+    expect(provider.last().body).toMatchObject({ messages: [{ content: '<EMAIL_ADDRESS_1> <EMAIL_ADDRESS_2> <EMAIL_ADDRESS_1>' }] });
+    // A token that nobody gave stays as it is; one that the text forges is nobody's.
+    expect(content(await post(agent, asked(`${ADDRESS} <EMAIL_ADDRESS_9>`)))).toBe(`You wrote to ${ADDRESS} and <EMAIL_ADDRESS_9>, did you not?`);
+    expect(await columnsWith(server, 'lovelace')).toEqual([]);
+  });
+
+  test('in the arguments of tools, as the JSON that they are', async () => {
+    const agent = await caller({ pii: { action: 'tokenize', terms: ['the "old" man'] } });
+    provider.script(says({ tools: { mail: { to: '<EMAIL_ADDRESS_1>', about: '<TERM_1>' } } }));
+    const reply = (await post(agent, asked(`${ADDRESS} wrote to the "old" man`))).expect(200);
+    expect(JSON.parse(reply.text('choices.0.message.tool_calls.0.function.arguments'))).toEqual({ to: ADDRESS, about: 'the "old" man' });
+  });
+
+  test.each([
+    ['openai', 'chat/completions', asked(`${ADDRESS} and ${OTHER}`)],
+    ['anthropic', 'messages', { ...asked(`${ADDRESS} and ${OTHER}`), model: 'claude-test', max_tokens: 9 }],
+  ] as const)('%s: come back in streams, whatever the cuts', async (family, path, body) => {
+    const agent = await caller({ pii: { action: 'tokenize', answers: 'off' } });
+    const text = said('<EMAIL_ADDRESS_2> <EMAIL_ADDRESS_3> <EMAIL_');
+    for (const piece of [1, 2, 3, 7, 19, 100]) {
+      provider.script(says({ text, tools: { mail: { to: '<EMAIL_ADDRESS_2>' } }, piece }));
+      const stream = textOfStream(family, await postedStream(server, agent, path, body));
+      expect(stream).toEqual({
+        text: `You wrote to ${ADDRESS} and ${OTHER} <EMAIL_ADDRESS_3> <EMAIL_, did you not?`, json: JSON.stringify({ to: OTHER }),
+      });
+    }
+  });
+});
+
+describe('the answer', () => {
+  const leak = `The address is ${OTHER}, I believe.`;
+
+  test.each([
+    ['off', {}, leak, undefined],
+    ['report', {}, leak, { EMAIL_ADDRESS: 1 }],
+    ['redact', {}, 'The address is <EMAIL_ADDRESS>, I believe.', { EMAIL_ADDRESS: 1 }],
+  ])('%s, whole and streamed, of both families', async (answers, _none, wanted, counts) => {
+    const agent = await caller({ pii: { answers } });
+    provider.script(says({ text: leak }), says({ text: leak, piece: 3 }), says({ text: leak, piece: 3 }));
+    expect(content(await post(agent, asked('who')))).toBe(wanted);
+    expect(textOfStream('openai', await postedStream(server, agent, 'chat/completions', asked('who'))).text).toBe(wanted);
+    const body = { ...asked('who'), model: 'claude-test', max_tokens: 9 };
+    expect(textOfStream('anthropic', await postedStream(server, agent, 'messages', body)).text).toBe(wanted);
+    expect((await llmEntries(agent)).map(({ metadata }) => metadata.answerCounts)).toEqual([counts, counts, counts]);
+  });
+});
+
+describe('POST /scan', () => {
+  test('shows what the organization’s settings make of a text, and records nothing', async () => {
+    const agent = await caller({ pii: { action: 'tokenize' } });
+    const before = (await auditOf(server, agent.id)).length;
+    const reply = (await agent.client.post(`${LLM}/scan`, { text: `to ${ADDRESS}` })).expect(200);
+    expect(reply.body).toEqual({
+      detected: true, entities: [{ type: 'EMAIL_ADDRESS', value: ADDRESS, redacted: '<EMAIL_ADDRESS_1>' }], redactedText: 'to <EMAIL_ADDRESS_1>',
+    });
+    expect((await agent.client.post(`${LLM}/scan`, { text: 'nothing' })).body).toEqual({ detected: false, entities: [], redactedText: 'nothing' });
+    (await root.post(`${LLM}/scan`, { text: ADDRESS })).expect(200);
+    expect((await auditOf(server, agent.id)).length).toBe(before);
+  });
+});
+
+describe('settings.pii', () => {
+  test.each([
+    [{ action: 'redakt' }, '/settings/pii/action'], [{ entities: ['EMAIL'] }, '/settings/pii/entities/0'], [{ answers: true }, '/settings/pii/answers'],
+    [{ terms: ['x'] }, '/settings/pii/terms/0'], [{ terms: ['abc', 'abc'] }, '/settings/pii/terms/1'], [{ hide: true }, '/settings/pii/hide'],
+  ])('%j is refused at %s', async (pii, pointer) => {
+    const organizationId = await anOrganization(server);
+    const reply = (await root.patch(`/api/v1/organizations/${organizationId}`, { settings: { pii } })).expect(400, 'VALIDATION_FAILED');
+    expect(reply.text('errors.0.pointer')).toBe(pointer);
+  });
+
+  test('are shown with what was left out, and {} is the default', async () => {
+    const path = `/api/v1/organizations/${await anOrganization(server)}`;
+    expect((await root.patch(path, { settings: { pii: { action: 'mask' } } })).at('organization.settings')).toMatchObject({
+      scanPii: 'optional', pii: { action: 'mask', answers: 'report', allow: [], terms: [] },
+    });
+    expect((await root.patch(path, { settings: { pii: {} } })).at('organization.settings.pii')).toMatchObject({ action: 'redact' });
+  });
+});
