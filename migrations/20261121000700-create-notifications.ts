@@ -39,6 +39,7 @@ const INBOX = [
     priority ${PRIORITY},
     hitl_request_id text collate "C",
     execution_id text collate "C",
+    channel text,
     created_at timestamptz(3) not null,
     read_at timestamptz(3),
     primary key (organization_id, id),

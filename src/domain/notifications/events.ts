@@ -7,6 +7,10 @@ export const NOTIFICATION_EVENTS = [
 ] as const;
 export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 
+/** What stands in inboxes: the events, and that a channel was switched off, of which no channel can be trusted to tell. */
+export const INBOX_EVENTS = [...NOTIFICATION_EVENTS, 'channel.switched_off'] as const;
+export type InboxEvent = (typeof INBOX_EVENTS)[number];
+
 /** Events that ask people for a decision. The other ones of requests are ends. */
 export const QUESTIONS: ReadonlySet<NotificationEvent> = new Set<NotificationEvent>([
   'hitl.request.created', 'hitl.request.escalated', 'hitl.request.reminder',

@@ -16,7 +16,7 @@ const TABLES: readonly { readonly from: string; readonly columns: Columns }[] = 
   },
   {
     from: 'notifications',
-    columns: { organization_id: id, id, user_id: id, event: code, priority: code, hitl_request_id: id, execution_id: id },
+    columns: { organization_id: id, id, user_id: id, event: code, priority: code, hitl_request_id: id, execution_id: id, channel: code },
   },
   {
     from: 'notification_deliveries',

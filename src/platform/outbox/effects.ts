@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../domain/json.js';
-import type { NotificationEvent } from '../../domain/notifications/events.js';
+import type { ExternalChannel, InboxEvent } from '../../domain/notifications/events.js';
 
 /**
  * Everything that may follow a commit; a closed union. `execution.run`: an approved action goes to its runtime.
@@ -34,6 +34,8 @@ export function runExecution({ organizationId, ...action }: ApprovedAction): Eff
 export interface NotificationSubject {
   readonly hitlRequestId?: string;
   readonly executionId?: string;
+  /** The channel that was switched off. */
+  readonly channel?: ExternalChannel;
   readonly priority?: 'high';
   /** An owner decided although the rules barred them: all administrators are notified. */
   readonly breakGlass?: true;
@@ -43,6 +45,6 @@ export interface NotificationSubject {
 }
 
 /** An event for the notification channels, which find addresses and texts themselves. */
-export function notify(organizationId: string, event: NotificationEvent, subject: NotificationSubject): Effect {
+export function notify(organizationId: string, event: InboxEvent, subject: NotificationSubject): Effect {
   return { kind: 'notification.send', organizationId, payload: { event, ...subject } };
 }

@@ -222,6 +222,10 @@ describe('deliveries', () => {
       return reply.text('deliveries.0.id');
     });
     expect((await boss.client.get('/api/v1/notifications/config/webhook')).expect(200).at('config.enabled')).toBe(false);
+    await eventually(async () => {
+      const inbox = (await boss.client.get('/api/v1/notifications')).expect(200).at('notifications') as Record<string, unknown>[];
+      expect(inbox.filter(({ event }) => event === 'channel.switched_off')).toMatchObject([{ channel: 'webhook', priority: 'high' }]);
+    });
     (await admin.client.post(`/api/v1/notifications/deliveries/${given}/retry`)).expect(404, 'NOT_FOUND');
     (await set(true)).expect(200);
     (await boss.client.post(`/api/v1/notifications/deliveries/${given}/retry`)).expect(200);

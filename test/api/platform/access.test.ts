@@ -10,6 +10,10 @@ import { ROOT_KEY } from '../../support/servers/test-run.js';
 
 const WRONG_KEY = `svc_root_${'0'.repeat(64)}`;
 
+const NODE_ROUTES = [
+  '/api/v1/node/heartbeat', '/api/v1/node/tasks/lease', '/api/v1/node/tasks/{executionId}/result', '/api/v1/node/tasks/{executionId}/start',
+];
+
 let server: TestServer;
 let routes: Route[];
 let agent: BuiltAgent;
@@ -61,12 +65,12 @@ describe('the routes', () => {
     const denied = routes.filter(({ access }) => reachOf(access as AccessKey, 'root') === 'denied');
     const others = denied.filter(({ access }) => !/^(?:sign-in|chat-accounts|inbox)\..*-self$/.test(access));
     expect(others.map(({ template }) => template).sort()).toEqual(
-      ['/api/v1/agents/token', '/api/v1/agents/{id}/token/refresh', '/api/v1/users/me']);
+      ['/api/v1/agents/token', '/api/v1/agents/{id}/token/refresh', ...NODE_ROUTES, '/api/v1/users/me']);
     expect(denied.length - others.length).toBe(17);
   });
 
   // The interface's rules in their own words, so that a slip in the table is not a slip here too.
-  test('an agent may read the catalogue and its own things, act, cancel, report, refresh and exchange: no more', () => {
+  test('an agent may read the catalogue and its own things, act, delegate, do the work of its node, cancel, report, refresh and exchange: no more', () => {
     const allowed = routes.filter(({ access }) => reachOf(access as AccessKey, 'agent') !== 'denied' && access !== 'public');
     expect(allowed.map(({ method, template }) => `${method} ${template}`).sort()).toEqual([
       'GET /api/v1/agents',
@@ -81,6 +85,8 @@ describe('the routes', () => {
       'GET /api/v1/hitl',
       'GET /api/v1/hitl/events',
       'GET /api/v1/hitl/{id}',
+      'GET /api/v1/tasks',
+      'GET /api/v1/tasks/{id}',
       'POST /api/v1/agents/token',
       'POST /api/v1/agents/{id}/token/refresh',
       'POST /api/v1/execute',
@@ -89,6 +95,10 @@ describe('the routes', () => {
       'POST /api/v1/executions/{id}/report',
       'POST /api/v1/hitl',
       'POST /api/v1/hitl/{id}/cancel',
+      ...NODE_ROUTES.map((template) => `POST ${template}`),
+      'POST /api/v1/routing/delegate',
+      'POST /api/v1/routing/resolve',
+      'POST /api/v1/tasks/{id}/cancel',
     ]);
   });
 

@@ -8,12 +8,14 @@ import { anOrganization } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { makeDue, manyDue, sweptTo, withoutSweeper } from '../../support/hitl/due-requests.js';
 import { integrityOf } from '../../support/log/verified-log.js';
+import { keepEvents } from '../../support/notifications/kept-events.js';
 
 let server: TestServer;
 let root: Client;
 
 beforeEach(async () => {
   server = await startServer();
+  await keepEvents(server);
   root = asRoot(server);
 });
 afterEach(() => server.stop());
@@ -50,7 +52,7 @@ async function expectEndedOnce(count: number): Promise<void> {
     (select count(distinct payload::json -> 'metadata' ->> 'hitlId')::integer from audit_entries
      where event = 'hitl.timed_out') as recorded,
     (select count(*)::integer from executions where status = 'cancelled' and reason = 'timed_out') as executions,
-    (select count(*)::integer from outbox where payload ->> 'event' = 'hitl.request.timed_out') as news,
+    (select count(*)::integer from kept_events where payload ->> 'event' = 'hitl.request.timed_out') as news,
     (select sum(open_requests)::integer from audit_heads) as open`);
   expect(seen).toEqual({ requests: count, entries: count, recorded: count, executions: count, news: count, open: 0 });
   // The requests were made by SQL, without their entries.

@@ -3,6 +3,7 @@ import { asRoot, type Client } from '../../support/http/actors.js';
 import { auditOf } from '../../support/log/entries.js';
 import { anAgent } from '../../support/builders/agents.js';
 import { verification } from '../../support/erasure/erasures.js';
+import { keepEvents, keptEvents } from '../../support/notifications/kept-events.js';
 import { eventually } from '../../support/running/eventually.js';
 import { defineCapability, executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../../support/builders/gate.js';
 import { aDoor, made, pause } from '../../support/proofs/races.js';
@@ -19,6 +20,7 @@ let tests = 0;
 
 beforeAll(async () => {
   server = await startServer();
+  await keepEvents(server);
   root = asRoot(server);
 });
 
@@ -133,9 +135,7 @@ test('killed while a connector runs: indeterminate once the lease is over, never
     metadata: { executionId: id, outcome: 'indeterminate', error: { code: expect.any(String) } },
   });
   expect((await call()).expect(200).body).toMatchObject({ status: 'failed', executionId: id });
-  const notified = await server.sql(`select 1 from outbox where payload ->> 'event' = 'execution.indeterminate'
-    and payload ->> 'executionId' = $1`, [id]);
-  expect(notified).toHaveLength(1);
+  expect((await keptEvents(server, id)).map(({ event }) => event)).toEqual(['execution.indeterminate']);
   expect(receipts()).toEqual(new Map([[id, 1], [other, 1]]));
   await verifies();
 });

@@ -1,6 +1,7 @@
 import { asRoot, type Reply } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { whatIsWrong } from '../../support/proofs/crash-aftermath.js';
+import { keepEvents } from '../../support/notifications/kept-events.js';
 import { eventually } from '../../support/running/eventually.js';
 import { defineCapability, pauseOutbox, resumeOutbox } from '../../support/builders/gate.js';
 import type { Proof } from '../../support/proofs/proof.js';
@@ -45,6 +46,7 @@ export const proof: Proof = {
     const coverage: Record<string, number> = { 'left approved and not begun': 0, 'left running': 0, 'left due': 0, 'both killed': 0 };
     for (const moment of MOMENTS) coverage[moment] = 0;
     const one = await startServer();
+    await keepEvents(one);
     const receiver = await startReceiver();
     try {
       const other = await startServer({ replicaOf: one });

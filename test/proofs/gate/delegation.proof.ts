@@ -45,7 +45,7 @@ export const proof: Proof = {
   name: 'delegation',
   title: 'No task does what an agent of its chain may not do, whoever gave it to whom and whatever changed since.',
   longCount: 20_000,
-  shortCount: 600,
+  shortCount: 1_000,
   needs: 'database',
   run: async ({ count, seed, progress }) => {
     const coverage: Record<string, number> = {};

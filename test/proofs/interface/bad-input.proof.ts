@@ -132,7 +132,8 @@ async function refusal(around: Surroundings, route: Route, drawn: Case): Promise
     body,
   });
   const shown = `with ${Buffer.from(body).toString('latin1').slice(0, 2_000)} answered ${status} ${text.slice(0, 500)}`;
-  const wanted = drawn.type === 'application/json' ? 400 : isOfPages(route) ? 403 : 415;
+  const isJson = drawn.type.startsWith('application/json');
+  const wanted = drawn.type === 'application/json' ? 400 : isOfPages(route) && !isJson ? 403 : 415;
   if (status !== wanted) return { fault: shown };
   if (!/^application\/problem\+json/.test(headers['content-type'] ?? '')) return { fault: `${shown}, which is no problem` };
   const problem = JSON.parse(text) as { status: number; errors?: { pointer: string }[] };

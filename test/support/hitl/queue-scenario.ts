@@ -95,7 +95,7 @@ export async function buildScenario(
 
   await insert('organizations', [here, elsewhere].map((id) => ({
     id, name: 'an organization', tenant_id: tenant, revision: 0, created_at: asked, updated_at: asked,
-    separation_of_duties: scenario.isStrict ? 'strict' : 'standard',
+    separation_of_duties: scenario.isStrict ? 'strict' : 'standard', decide_by_mail: false,
   })));
   const taken = new Set<string>();
   await insert('users', scenario.people.map((one, i) => {

@@ -40,7 +40,7 @@ const ALL = `
       or event = 'hitl.timed_out' and action in ('reject', 'notify_only'))::integer as decided
     from entries where event like 'hitl.%' group by 1),
   news as (
-    select payload ->> 'executionId' as execution_id, count(*)::integer as notified from outbox
+    select payload ->> 'executionId' as execution_id, count(*)::integer as notified from kept_events
     where payload ->> 'event' = 'execution.indeterminate' group by 1)
   select x.id, x.capability, x.status, x.fence, q.id as request_id, q.status as request_status, coalesce(e.started, 0) as started,
     coalesce(e.retried, 0) as retried, coalesce(e.closed, 0) as closed, coalesce(e.cancelled, 0) as cancelled,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { Channel, NotificationEvent, Recipient } from '../../../domain/notifications/events.js';
+import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { SealedBox } from '../../../platform/secrets/sealed-box.js';
 import type { StoredSettings } from './channel-settings.js';
@@ -38,10 +39,10 @@ export class ChannelStore {
     return ((await this.dataSource.query(sql, [organizationIds])) as Row[]).map((row) => this.opened(row));
   }
 
-  /** How many that are on cannot be used, since their settings do not open. */
-  async countUnreadable(): Promise<number> {
+  /** How many that are on cannot be used, since their settings do not open. @param run on a connection that no call can use up */
+  async countUnreadable(run: RunStatement): Promise<number> {
     const sql = `select ${COLUMNS} from notification_channels where enabled and settings is not null`;
-    const rows = (await this.dataSource.query(sql)) as Row[];
+    const rows = (await run(sql, [])) as unknown as Row[];
     return rows.filter((row) => this.opened(row).settings === undefined).length;
   }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ReadinessFacts, type ReadinessFact } from '../../../platform/audit/readiness-facts.js';
+import { ReservedPool } from '../../../platform/database/reserved-pool.js';
 import { ChannelStore } from './channel.store.js';
 
 /** Readiness is asked every few seconds, and keys change at a restart. */
@@ -13,6 +14,7 @@ export class ChannelsReadiness implements ReadinessFact {
 
   constructor(
     private readonly store: ChannelStore,
+    private readonly reserve: ReservedPool,
     facts: ReadinessFacts,
   ) {
     facts.register(this);
@@ -20,7 +22,7 @@ export class ChannelsReadiness implements ReadinessFact {
 
   async look(): Promise<Record<string, number>> {
     const now = performance.now();
-    if (now >= this.known.until) this.known = { count: await this.store.countUnreadable(), until: now + LOOK_EVERY_MS };
+    if (now >= this.known.until) this.known = { count: await this.store.countUnreadable(this.reserve.run), until: now + LOOK_EVERY_MS };
     return { unreadableChannels: this.known.count };
   }
 }

@@ -7,6 +7,7 @@ import type { ChannelConfig } from './channel-config.js';
 import { ChannelStore, type StoredChannel } from './channel.store.js';
 import { Channels, type OrganizationChannels } from './channels.js';
 import { EnvironmentChannels } from './environment-channels.js';
+import { notify } from '../../../platform/outbox/effects.js';
 import { recordChannel } from './record-channel.js';
 
 /** What the API has set for an organization, in place of what the environment says of the same channel. */
@@ -41,6 +42,7 @@ export class StoredChannels extends Channels {
       const off = { organizationId, channel, recipients: [], events: null, settings: {}, ...row, enabled: false, offBecause: because };
       await this.store.write(tx, off, 'system');
       recordChannel(tx, organizationId, { channel, change: 'off', settings: { because } }, 'system');
+      tx.enqueue(notify(organizationId, 'channel.switched_off', { channel, priority: 'high' }));
     });
   }
 

@@ -36,8 +36,6 @@ export interface DeliveryFilter {
 const COLUMNS = `d.organization_id as "organizationId", d.id, d.event, d.channel, d.target, d.priority,
   d.hitl_request_id as "hitlRequestId", d.execution_id as "executionId", d.state, d.attempts, d.available_at as "availableAt", d.code,
   d.occurred_at as "occurredAt", d.ended_at as "endedAt"`;
-/** More are not counted: anybody may ask readiness, and often. */
-const MOST_COUNTED = 10_000;
 
 @Injectable()
 export class DeliveriesQuery {
@@ -61,14 +59,5 @@ export class DeliveriesQuery {
          and d.organization_id in (select id from organizations) and ${within.sql}`, [id, ...within.parameters],
     );
     return row;
-  }
-
-  /** How many wait, up to 10,000. */
-  async waiting(_everything: Scope): Promise<number> {
-    const [row] = await this.dataSource.query<[{ waiting: number }]>(
-      `select count(*)::integer as waiting from (select from notification_deliveries where state = 'waiting' limit $1) counted`,
-      [MOST_COUNTED],
-    );
-    return row.waiting;
   }
 }

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { NOTIFICATION_EVENTS, PRIORITIES } from '../../../domain/notifications/events.js';
+import { EXTERNAL_CHANNELS, INBOX_EVENTS, PRIORITIES } from '../../../domain/notifications/events.js';
 import { Flag, Integer } from '../../../platform/http/fields/fields.js';
 import { PageQuery } from '../../../platform/http/fields/pagination.js';
 import type { NotificationRow } from './inbox.query.js';
@@ -15,10 +15,12 @@ export class InboxListQuery extends PageQuery {
 export class NotificationReply {
   @ApiProperty({ example: 'ntf_…' }) id!: string;
   @ApiProperty({ example: 'org_…' }) organizationId!: string;
-  @ApiProperty({ enum: NOTIFICATION_EVENTS }) event!: string;
+  @ApiProperty({ enum: INBOX_EVENTS }) event!: string;
   @ApiProperty({ enum: PRIORITIES }) priority!: string;
   @ApiProperty({ required: false, example: 'hitl_…' }) hitlRequestId?: string;
   @ApiProperty({ required: false, example: 'exec_…' }) executionId?: string;
+  @ApiProperty({ enum: EXTERNAL_CHANNELS, required: false, description: 'Of `channel.switched_off`: its receiver answered 410.' })
+  channel?: string;
   @ApiProperty({ required: false, example: 'agt_…' }) agentId?: string;
   @ApiProperty({ required: false }) agentName?: string;
   @ApiProperty({ required: false, example: 'email.send' }) capability?: string;
@@ -43,10 +45,12 @@ export class ReadReply {
 
 /** @param url of the page on which the request can be decided, where the notification is about one */
 export function presentNotification(row: NotificationRow, url: string | undefined): NotificationReply {
-  const { id, organizationId, event, priority, hitlRequestId, executionId, agentId, agentName, capability, status, expiresAt } = row;
+  const { id, organizationId, event, priority, hitlRequestId, executionId, channel, agentId, agentName } = row;
+  const { capability, status, expiresAt } = row;
   return {
     id, organizationId, event, priority,
     ...(hitlRequestId === null ? {} : { hitlRequestId }), ...(executionId === null ? {} : { executionId }),
+    ...(channel === null ? {} : { channel }),
     ...(agentId === null ? {} : { agentId }), ...(agentName === null ? {} : { agentName }), ...(capability === null ? {} : { capability }),
     ...(status === null ? {} : { status }), ...(expiresAt === null ? {} : { expiresAt: expiresAt.toISOString() }),
     ...(url === undefined ? {} : { url }), createdAt: row.createdAt.toISOString(), readAt: row.readAt?.toISOString() ?? null,

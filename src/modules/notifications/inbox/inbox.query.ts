@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import type { NotificationEvent, Priority } from '../../../domain/notifications/events.js';
+import type { ExternalChannel, InboxEvent, Priority } from '../../../domain/notifications/events.js';
 import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.js';
 import { pageOf } from '../../../platform/database/statements/paged.js';
 import type { Page, PageRequest } from '../../../platform/http/fields/pagination.js';
@@ -9,10 +9,11 @@ import type { Page, PageRequest } from '../../../platform/http/fields/pagination
 export interface NotificationRow {
   readonly id: string;
   readonly organizationId: string;
-  readonly event: NotificationEvent;
+  readonly event: InboxEvent;
   readonly priority: Priority;
   readonly hitlRequestId: string | null;
   readonly executionId: string | null;
+  readonly channel: ExternalChannel | null;
   readonly agentId: string | null;
   readonly agentName: string | null;
   readonly capability: string | null;
@@ -24,7 +25,7 @@ export interface NotificationRow {
 }
 
 const COLUMNS = `n.id, n.organization_id as "organizationId", n.event, n.priority, n.hitl_request_id as "hitlRequestId",
-  n.execution_id as "executionId", coalesce(q.agent_id, e.agent_id) as "agentId", coalesce(q.agent_name, a.name) as "agentName",
+  n.execution_id as "executionId", n.channel, coalesce(q.agent_id, e.agent_id) as "agentId", coalesce(q.agent_name, a.name) as "agentName",
   coalesce(q.capability, e.capability) as capability, coalesce(q.status, e.status) as status, q.expires_at as "expiresAt",
   n.created_at as "createdAt", n.read_at as "readAt"`;
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { NotificationEvent, Priority } from '../../../domain/notifications/events.js';
+import type { ExternalChannel, InboxEvent, Priority } from '../../../domain/notifications/events.js';
 import { cleanupStep, Janitor } from '../../../platform/database/janitor.service.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 
@@ -8,10 +8,11 @@ export interface NewNotification {
   readonly id: string;
   readonly userId: string;
   readonly eventId: string;
-  readonly event: NotificationEvent;
+  readonly event: InboxEvent;
   readonly priority: Priority;
   readonly hitlRequestId: string | null;
   readonly executionId: string | null;
+  readonly channel: ExternalChannel | null;
   readonly createdAt: Date;
 }
 
@@ -31,10 +32,12 @@ export class NotificationStore {
   async add(tx: Tx, notifications: readonly NewNotification[]): Promise<void> {
     if (notifications.length === 0) return;
     await tx.query(
-      `insert into notifications (organization_id, id, user_id, event_id, event, priority, hitl_request_id, execution_id, created_at)
-       select n."organizationId", n.id, n."userId", n."eventId", n.event, n.priority, n."hitlRequestId", n."executionId", n."createdAt"
+      `insert into notifications (organization_id, id, user_id, event_id, event, priority, hitl_request_id, execution_id, channel,
+         created_at)
+       select n."organizationId", n.id, n."userId", n."eventId", n.event, n.priority, n."hitlRequestId", n."executionId", n.channel,
+         n."createdAt"
        from json_to_recordset($1) as n("organizationId" text, id text, "userId" text, "eventId" bigint, event text, priority text,
-         "hitlRequestId" text, "executionId" text, "createdAt" timestamptz)
+         "hitlRequestId" text, "executionId" text, channel text, "createdAt" timestamptz)
        on conflict do nothing`, [JSON.stringify(notifications)],
     );
   }

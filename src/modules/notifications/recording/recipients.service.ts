@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ROLES, type Role } from '../../../domain/access/access.js';
-import { type Channel, QUESTIONS, type Recipient } from '../../../domain/notifications/events.js';
+import { type Channel, type NotificationEvent, QUESTIONS, type Recipient } from '../../../domain/notifications/events.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { queueMembers } from '../../hitl/queue/queue-members.js';
@@ -30,7 +30,7 @@ export class RecipientsService {
 
   async read(tx: Tx, events: readonly RecordedEvent[], channels: ChannelsOf): Promise<RecipientsOf> {
     const subjects = await this.subjects.read(tx, events);
-    const questions = events.filter(({ event, hitlRequestId }) => QUESTIONS.has(event) && subjects.get(hitlRequestId!)?.queue);
+    const questions = events.filter(({ event, hitlRequestId }) => isQuestion(event) && subjects.get(hitlRequestId!)?.queue);
     const queues = questions.map(({ hitlRequestId }) => subjects.get(hitlRequestId!)!.queue!);
     const members = await queueMembers(tx.run, queues, this.config.oidcIssuer ?? null);
     const queued = new Map(questions.map(({ id }, i) => [id, members[i]!]));
@@ -43,10 +43,11 @@ export class RecipientsService {
       ...namedBy(configured, [...subjects.values()]),
     });
     return (event, channel) => {
+      const people = peopleOf(event.organizationId);
+      if (event.channel !== undefined) return people.administrators();
       const subject = subjects.get(event.hitlRequestId ?? event.executionId!);
       if (subject === undefined) return [];
       const recipients = recipientsOf(channels.get(event.organizationId), channel);
-      const people = peopleOf(event.organizationId);
       const concerned = queued.get(event.id) ?? [...concernedBy(event, subject, people, recipients), ...askedNow(event.hitlRequestId)];
       const all = new Set([...concerned, ...people.named(recipients), ...(event.isBreakGlass ? people.administrators() : [])]);
       if (event.by !== undefined) all.delete(event.by);
@@ -68,6 +69,10 @@ function concernedBy({ event }: RecordedEvent, subject: Subject, people: Organiz
     default:
       return [...(subject.asked ?? []), ...owner];
   }
+}
+
+function isQuestion(event: RecordedEvent['event']): boolean {
+  return QUESTIONS.has(event as NotificationEvent);
 }
 
 function recipientsOf(channels: OrganizationChannels | undefined, channel: Channel): readonly Recipient[] {

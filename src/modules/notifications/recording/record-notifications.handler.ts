@@ -52,24 +52,28 @@ export class RecordNotificationsHandler implements EffectSetHandler, OnModuleIni
   }
 }
 
-function subjectOf({ id: eventId, organizationId, event, priority, hitlRequestId, executionId }: RecordedEvent) {
-  return { eventId, organizationId, event, priority, hitlRequestId: hitlRequestId ?? null, executionId: executionId ?? null };
+function subjectOf({ id: eventId, organizationId, priority, hitlRequestId, executionId }: RecordedEvent) {
+  return { eventId, organizationId, priority, hitlRequestId: hitlRequestId ?? null, executionId: executionId ?? null };
 }
 
 function notificationsOf(event: RecordedEvent, channels: OrganizationChannels | undefined, recipientsOf: RecipientsOf): NewNotification[] {
   const wanted = channels?.inbox.events ?? null;
-  if (wanted !== null && !wanted.includes(event.event)) return [];
-  return recipientsOf(event, 'in_app').map((userId) => ({ ...subjectOf(event), id: newId('ntf'), userId, createdAt: event.occurredAt }));
+  if (event.event !== 'channel.switched_off' && wanted !== null && !wanted.includes(event.event)) return [];
+  return recipientsOf(event, 'in_app').map((userId) => ({
+    ...subjectOf(event), event: event.event, channel: event.channel ?? null, id: newId('ntf'), userId, createdAt: event.occurredAt,
+  }));
 }
 
 /** Mail goes to people one by one, every other channel has one receiver. */
-function deliveriesOf(event: RecordedEvent, channels: OrganizationChannels | undefined, recipientsOf: RecipientsOf): NewDelivery[] {
-  if (!event.isFresh) return [];
-  const wanted = (channels?.external ?? []).filter(({ enabled, events }) => enabled && (events === null || events.includes(event.event)));
+function deliveriesOf(recorded: RecordedEvent, channels: OrganizationChannels | undefined, recipientsOf: RecipientsOf): NewDelivery[] {
+  const { event } = recorded;
+  if (!recorded.isFresh || event === 'channel.switched_off') return [];
+  const wanted = (channels?.external ?? []).filter(({ enabled, events }) => enabled && (events === null || events.includes(event)));
   return wanted.flatMap(({ channel }) => {
-    const targets = channel === 'email' ? recipientsOf(event, 'email') : [''];
+    const targets = channel === 'email' ? recipientsOf(recorded, 'email') : [''];
     return targets.map((target) => ({
-      ...subjectOf(event), id: newId('dlv'), channel, target, traceparent: event.traceparent ?? null, occurredAt: event.occurredAt,
+      ...subjectOf(recorded), event, id: newId('dlv'), channel, target, traceparent: recorded.traceparent ?? null,
+      occurredAt: recorded.occurredAt,
     }));
   });
 }
