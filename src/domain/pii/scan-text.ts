@@ -105,6 +105,7 @@ function valueWithDigits(scan: Scan, start: number, end: number): void {
 }
 
 function addresses(scan: Scan, start: number): void {
+  scan.work.spend(1);
   macAddress(scan, start);
   ipv6(scan, start);
 }
