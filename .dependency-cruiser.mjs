@@ -103,7 +103,7 @@ export default {
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
     // What is generated there is other people's.
-    exclude: { path: '^test/peers/' },
+    exclude: { path: '^(test|bench)/peers/' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'] },
   },
 };

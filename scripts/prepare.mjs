@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import {
   existsSync, mkdirSync, openSync, closeSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync, writeSync,
 } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { install, missingPackages, PrepareError } from './prepare/packages.mjs';
 
@@ -86,6 +86,8 @@ function staleBuild() {
 function listFiles(path) {
   if (!existsSync(path)) return [];
   const stat = statSync(path);
+  // Packages of its own has bench/peers.
+  if (basename(path) === 'node_modules') return [];
   if (stat.isDirectory()) return readdirSync(path).sort().flatMap((name) => listFiles(join(path, name)));
   return path.endsWith('.test.ts') ? [] : [{ path: relative(root, path), size: stat.size, mtimeMs: stat.mtimeMs }];
 }

@@ -11,7 +11,7 @@ const [root, outDir, ...folders] = process.argv.slice(2);
 
 const sources = folders.filter((folder) => existsSync(join(root, folder))).flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !/\.(test|d)\.ts$/.test(name)).map((name) => join(folder, name)));
+    .filter((name) => name.endsWith('.ts') && !/\.(test|d)\.ts$|(^|[/\\])node_modules[/\\]/.test(name)).map((name) => join(folder, name)));
 await Promise.all(sources.map(transpile));
 
 async function transpile(source) {

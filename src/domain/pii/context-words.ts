@@ -10,12 +10,12 @@ const ID = 'national id|identity (?:card|number)|id (?:card|number|no)|identific
 const WORDS: Partial<Record<EntityType, string>> = {
   PHONE_NUMBER:
     'phone|phones|tel|telephone|telefon|telefoon|t[ée]l[ée]phone|telefone|telefono|tel[ée]fono|tfno|mobile|mobil|m[óo]vil|cell|cellulare|celular|' +
-    'handy|gsm|fax|whatsapp|sms|call|calling|called|ring|dial|text (?:me|us|him|her)|hotline|rufnummer|anrufen|ruf|erreichbar|portable|appel|joindre|' +
+    'handy|gsm|fax|whatsapp|sms|call|calling|called|ring|dial|text (?:me|us|him|her)|hotline|rufnummer|anrufen|rufen|erreichbar|portable|appel|joindre|' +
     'll[aá]m[ea]|marcar|chiama|ligue|ligar|telem[óo]vel|kom[óo]rk|zadzwo|dzwo|numer telefonu|bel|bellen|ring|tlf|puhelin|телефон|тел|' +
     'звон|позвон|моб|τηλ|κινητ|cep|电话|手机|致电|電話|携帯|전화|휴대폰|연락처|फ़ोन|फोन|मोबाइल|هاتف|جوال|טלפון|โทร',
   CREDIT_CARD:
     'card|visa|master ?card|amex|american express|discover|diners|jcb|maestro|pan|cvv|cvc|ccv|debit|kreditkarte|karte|carte|cb|tarjeta|carta|' +
-    'cart[ãa]o|kart|creditcard|kortti|kort|карт|pay|paid|charge|卡号|信用卡|カード|카드',
+    'cart[ãa]o|kart\\w*|creditcard|kortti|kort|карт|pay|paid|charge|卡号|信用卡|カード|카드',
   IP_ADDRESS: 'ip|ipv4|ipv6|address|host|server|client|from|ping|ssh|subnet|gateway|dns|login|logged|adresse|serveur|servidor|адрес|сервер|アドレス',
   MAC_ADDRESS: 'mac|ethernet|hardware address|bssid|device|interface|wlan|wi-?fi|nic',
   CRYPTO: 'wallet|ethereum|eth|ether|bitcoin|btc|crypto|token address|address|donat|usdt|portefeuille|cartera|кошел|钱包',
@@ -76,6 +76,7 @@ export function isNear({ text, context }: ContextText, type: EntityType, start: 
   const words = EXPRESSIONS.get(type);
   if (words === undefined) return false;
   const from = Math.max(0, start - BEFORE);
+  if (!(from === 0 && context !== '') && !hasLetter(text, from, start) && !hasLetter(text, end, end + BEHIND)) return false;
   const outside = from === 0 && context !== '' ? `${spoken(context)}: ` : '';
   const before = outside + text.slice(from, start);
   const said = lastEnd(words, before);
@@ -83,6 +84,16 @@ export function isNear({ text, context }: ContextText, type: EntityType, start: 
   if (said >= 0) return false;
   const behind = /^[^.,;:\n]*/.exec(text.slice(end, end + BEHIND))![0];
   return lastEnd(words, behind) >= 0 && lastEnd(OTHERS, before) < 0;
+}
+
+/** Most long rows of digits stand far from any word. */
+function hasLetter(text: string, from: number, to: number): boolean {
+  const end = Math.min(to, text.length);
+  for (let at = from; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if ((code | 0x20) >= 0x61 && (code < 0x7b || code >= 0xaa)) return true;
+  }
+  return false;
 }
 
 /** A member's name as words: `dateOfBirth` and `date_of_birth` are "date of birth". */

@@ -4,6 +4,7 @@ import { scanBody } from './body/scan-body.js';
 import { REQUEST_SHAPES, type ProviderFamily } from './body/structural-members.js';
 import { countEntity, type EntityCounts, type EntityType } from './entity-types.js';
 import { Redactor } from './redactor.js';
+import { Work } from './scan.js';
 import { scanText } from './scan-text.js';
 import type { PiiSettings } from './settings.js';
 
@@ -32,12 +33,14 @@ export interface ScannedCall {
 /**
  * Finds and replaces in a whole call, before anything of it leaves.
  *
+ * @param work with a limit, a call that needs more is given up
  * @throws SyntaxError where the body is no JSON
+ * @throws WorkLimit
  */
-export function scanCall({ body: json, family, settings }: CallToScan): ScannedCall {
+export function scanCall({ body: json, family, settings }: CallToScan, work = new Work()): ScannedCall {
   const { action, entities, allow, terms } = settings;
   const body = JSON.parse(json) as JsonValue;
-  const { found, unscanned } = scanBody(body, family, { entities, allow, terms });
+  const { found, unscanned } = scanBody(body, family, { entities, allow, terms }, work);
   const counts: EntityCounts = {};
   for (const { findings } of found) for (const { type } of findings) countEntity(counts, type);
   if (found.length === 0) return { body: json, counts, isBlocked: false, unscanned, tokens: [] };
@@ -65,11 +68,16 @@ export interface ScannedText {
   readonly text: string;
 }
 
-/** What the settings would make of one text, for whoever tries them. */
-export function previewText(text: string, { action, entities, allow, terms }: PiiSettings): ScannedText {
+/**
+ * What the settings would make of one text, for whoever tries them.
+ *
+ * @param work with a limit, a text that needs more is given up
+ * @throws WorkLimit
+ */
+export function previewText(text: string, { action, entities, allow, terms }: PiiSettings, work = new Work()): ScannedText {
   const redactor = new Redactor(action);
   redactor.reserve(text);
-  const findings = scanText(text, { entities, allow, terms });
+  const findings = scanText(text, { entities, allow, terms }, work);
   const values = findings.map(({ type, start, end }) => {
     const value = text.slice(start, end);
     return { type, value, redacted: redactor.replacement(type, value) };

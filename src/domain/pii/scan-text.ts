@@ -74,11 +74,12 @@ function word(scan: Scan, start: number): number {
   if (hasDigit) valueWithDigits(scan, start, end);
   else {
     if (end - start <= 4 && /[:.-]/.test(text[end] ?? '') && /^[0-9a-f]+$/i.test(text.slice(start, end))) addresses(scan, start);
-    if (end - start === 2 && (text.charCodeAt(end) === BLANK)) nationalCodes(scan, start);
+    // `AB 12 34 56 C`, `X-1234567-L`
+    if (end - start <= 2 && (text.charCodeAt(end) === BLANK || text.charCodeAt(end) === HYPHEN)) nationalCodes(scan, start);
   }
-  if (end - start >= 3 && end - start <= 40) {
+  if (end - start >= 2 && end - start <= 40) {
     secretBehind(scan, start, end);
-    if (isBirthWord(text.slice(start, end))) dateOfBirth(scan, end);
+    if (isBirthWord(text.slice(start, end))) dateOfBirth(scan, start, end);
   }
   return end;
 }
@@ -104,6 +105,7 @@ function valueWithDigits(scan: Scan, start: number, end: number): void {
 }
 
 function addresses(scan: Scan, start: number): void {
+  scan.work.spend(1);
   macAddress(scan, start);
   ipv6(scan, start);
 }
@@ -111,11 +113,11 @@ function addresses(scan: Scan, start: number): void {
 /** Keywords of scripts that write without blanks. */
 function otherScripts(scan: Scan): void {
   for (const { index, 0: keyword } of scan.text.matchAll(OTHER_SECRET_WORDS)) secretBehind(scan, index, index + keyword.length);
-  for (const { index, 0: keyword } of scan.text.matchAll(OTHER_BIRTH_WORDS)) dateOfBirth(scan, index + keyword.length);
+  for (const { index, 0: keyword } of scan.text.matchAll(OTHER_BIRTH_WORDS)) dateOfBirth(scan, index, index + keyword.length);
 }
 
 /** The name of a member says what its whole text is. */
 function byName(scan: Scan): void {
-  if (isBirthName(scan.context)) dateOfBirth(scan, 0);
+  if (isBirthName(scan.context)) dateOfBirth(scan, 0, 0);
   if (isSecretText(scan.context, scan.text)) scan.add('SECRET', 0, scan.text.length, 0.8);
 }

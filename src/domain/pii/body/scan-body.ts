@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../json.js';
 import type { Finding, ScanOptions } from '../finding.js';
+import { Work } from '../scan.js';
 import { scanText } from '../scan-text.js';
 import { mapTexts, type TextPlace } from './map-texts.js';
 import { REQUEST_SHAPES, type ProviderFamily } from './structural-members.js';
@@ -20,10 +21,10 @@ export interface ScannedBody {
  * Finds personal data and secrets in a call's body: in every text but those of structural members (`structural-members.ts`), and outside
  * of the format's own members in numbers and names of members too. The name of the nearest member is context of its text.
  */
-export function scanBody(body: JsonValue, family: ProviderFamily, options: ScanOptions = {}): ScannedBody {
+export function scanBody(body: JsonValue, family: ProviderFamily, options: ScanOptions = {}, work = new Work()): ScannedBody {
   const found: FoundText[] = [];
   const { unscanned } = mapTexts(body, REQUEST_SHAPES[family], (text, place) => {
-    const findings = scanText(text, { ...options, context: contextOf(place) });
+    const findings = scanText(text, { ...options, context: contextOf(place) }, work);
     if (findings.length > 0) found.push({ ...place, findings });
     return text;
   });

@@ -29,12 +29,21 @@ export function isBirthWord(word: string): boolean {
 const SENTENCE_END = /\n\s*\n|[.!?]\s+\p{Lu}|[;]/u;
 const REACH = 48;
 
-/** The first date behind a word such as "born", in the same sentence. The date's form does not tell day from month, and need not. */
-export function dateOfBirth(scan: Scan, from: number): void {
-  scan.work.spend(10);
-  const [near] = scan.text.slice(from, from + REACH).split(SENTENCE_END, 1);
-  const match = DATE.exec(near!);
-  if (match) scan.add('DATE_OF_BIRTH', from + match.index, from + match.index + match[0].length, 0.8);
+/**
+ * The first date behind a word such as "born" in the same sentence, and the one right before it. The date's form does not tell day from
+ * month, and need not.
+ */
+export function dateOfBirth(scan: Scan, start: number, end: number): void {
+  scan.work.spend(20);
+  const [behind] = scan.text.slice(end, end + REACH).split(SENTENCE_END, 1);
+  const match = DATE.exec(behind!);
+  if (match) scan.add('DATE_OF_BIRTH', end + match.index, end + match.index + match[0].length, 0.8);
+  const from = Math.max(0, start - REACH);
+  const before = scan.text.slice(from, start);
+  const last = DATE.exec(before);
+  if (last && /^ ?$/.test(before.slice(last.index + last[0].length))) {
+    scan.add('DATE_OF_BIRTH', from + last.index, from + last.index + last[0].length, 0.8);
+  }
 }
 
 /** A whole text that is a date, where its member's name says of what. */

@@ -35,6 +35,8 @@ interface NationalId {
   readonly written?: RegExp;
   /** Forms that hardly anything else has, with a checksum of 1 in 1,000 or better: they need no word nearby. */
   readonly sure?: RegExp;
+  /** Whether its separators mean something: a personnummer's tells the century. */
+  readonly asWritten?: true;
   readonly score: number;
 }
 
@@ -48,7 +50,7 @@ const OF_DIGITS: readonly NationalId[] = [
   { type: 'NL_BSN', check: isBsn, forms: /^(?:9|4[._]2[._]3|3[._]3[._]3)$/, score: CHECKED },
   { type: 'AU_TFN', check: isTfn, forms: /^(?:8|9|3[-_]3[-_][23])$/, score: CHECKED },
   { type: 'UK_NHS', check: isNhs, forms: /^(?:10|3([-_])3\1(?:4))$/, score: CHECKED },
-  { type: 'SE_PERSONNUMMER', check: isSwedish, forms: /^(?:10|12|6-4|8-4)$/, score: CHECKED },
+  { type: 'SE_PERSONNUMMER', check: isSwedish, forms: /^(?:10|12|6-4|8-4)$/, asWritten: true, score: CHECKED },
   { type: 'BR_CPF', check: isCpf, forms: /^(?:11|3[._]3[._]3[-_]2)$/, sure: /^3\.3\.3-2$/, score: CHECKED },
   { type: 'DE_TAX_ID', check: isSteuerId, forms: /^(?:11|2[_/]3[_/]3[_/]3)$/, score: CHECKED },
   { type: 'BE_NATIONAL_NUMBER', check: isBelgian, forms: /^(?:11|2\.2\.2-3\.2|6[-_]3[-_.]2)$/, sure: /^2\.2\.2-3\.2$/, score: CHECKED },
@@ -74,10 +76,22 @@ const OF_LETTERS: readonly NationalId[] = [
   { type: 'UK_NINO', check: isNino, written: /[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]( ?)\d{2}\1\d{2}\1\d{2}\1[A-D]/y, score: SHAPED },
 ];
 
+/** Of the forms, the longest of which have seven groups, few are anybody's: by form, whose they are. */
+const BY_FORM = new Map<string, readonly NationalId[]>();
+const FORMS_MAX = 4096;
+
+function ofForm(form: string): readonly NationalId[] {
+  const known = BY_FORM.get(form);
+  if (known) return known;
+  const ids = OF_DIGITS.filter(({ forms }) => forms!.test(form));
+  if (BY_FORM.size < FORMS_MAX) BY_FORM.set(form, ids);
+  return ids;
+}
+
 /** Identifiers that are digits alone. */
 export function nationalNumbers(scan: Scan, { start, end, digits, form }: DigitGroups): void {
-  for (const id of OF_DIGITS) {
-    if (id.forms!.test(form)) judge(scan, id, start, end, id.sure?.test(form) === true, digits);
+  for (const id of ofForm(form)) {
+    judge(scan, id, start, end, id.sure?.test(form) === true, id.asWritten ? scan.text.slice(start, end) : digits);
   }
 }
 

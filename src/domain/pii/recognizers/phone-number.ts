@@ -40,7 +40,7 @@ export function nationalNumber(scan: Scan, start: number): void {
 function longestValid(scan: Scan, start: number, match: string, scoreOf: (written: string) => number): void {
   let written = match;
   for (let tries = 0; tries < 4; tries++) {
-    written = written.replace(/[^\d)]+$/, '');
+    written = written.replace(written.includes('(') ? /[^\d)]+$/ : /\D+$/, '');
     const count = digitsOf(written).length;
     if (count < DIGITS_MIN) return;
     const end = start + written.length;

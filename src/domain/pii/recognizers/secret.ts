@@ -79,7 +79,7 @@ export function secretBehind(scan: Scan, start: number, end: number): void {
   if (isWord(word.charCodeAt(0)) && !isKeyword(scan.text, start, word)) return;
   const match = scan.matchAt(VALUE, end);
   if (!match) return;
-  const value = match[2]!.replace(match[1] === '' ? /[.!?:)\]}]+$/ : /$^/, '');
+  const value = match[2]!.replace(match[1] === '' ? /[.?:)\]}]+$/ : /$^/, '');
   scan.work.spend(2 + value.length / 10);
   const from = end + match[0].length - match[2]!.length;
   if (looksSecret(value)) scan.add('SECRET', from, from + value.length, 0.8);

@@ -1,5 +1,8 @@
 import { isWord, type Scan } from '../scan.js';
 
+/** No term is longer; settings are checked for it. */
+const TERM_MAX = 200;
+
 interface TermNode {
   readonly next: Map<string, TermNode>;
   isEnd: boolean;
@@ -32,6 +35,17 @@ export class TermTree {
       scan.add('TERM', start, end, 0.99);
       start = end - 1;
     }
+  }
+
+  /** Where a term may have begun whose end the text does not hold yet; else the text's length. */
+  openFrom(text: string): number {
+    for (let start = Math.max(0, text.length - TERM_MAX); start < text.length; start++) {
+      if (start > 0 && isWord(text.charCodeAt(start - 1)) && isWord(text.charCodeAt(start))) continue;
+      let node: TermNode | undefined = this.root;
+      for (let at = start; at < text.length && node; at++) node = node.next.get(folded(text[at]!));
+      if (node && node.next.size > 0) return start;
+    }
+    return text.length;
   }
 
   private longest({ text, work }: Scan, start: number): number {

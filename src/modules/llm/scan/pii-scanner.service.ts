@@ -1,11 +1,19 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Piscina } from 'piscina';
-import { scanCall, type CallToScan, type ScannedCall } from '../../../domain/pii/scan-call.js';
+import type { JsonValue } from '../../../domain/json.js';
+import { readAnswer, type ReadAnswer } from '../../../domain/pii/answers/answer-body.js';
+import type { TokenMap } from '../../../domain/pii/answers/tokens.js';
+import type { ProviderFamily } from '../../../domain/pii/body/structural-members.js';
+import { Work, WorkLimit } from '../../../domain/pii/scan.js';
+import { previewText, scanCall, type CallToScan, type ScannedCall, type ScannedText } from '../../../domain/pii/scan-call.js';
+import type { PiiSettings } from '../../../domain/pii/settings.js';
 
-/** Longer bodies, in UTF-16 units, are scanned in a thread: a shorter one never holds the event loop for 20 ms. */
+/** Longer bodies, in UTF-16 units, are scanned in a thread. */
 const INLINE_MAX = 64 * 1024;
-/** A body of 4 MiB takes a fraction of a second; what takes longer has met a fault. */
-const TIMEOUT_MS = 10_000;
+/** What takes more work, in units of about a microsecond, is begun again in a thread: the event loop is never held for 20 ms. */
+const INLINE_WORK = 5_000;
+/** A body of 4 MiB takes a fraction of a second, the worst that was made some seconds; what takes longer has met a fault. */
+const TIMEOUT_MS = 20_000;
 /** Both cores of a small machine. */
 const THREADS = 2;
 /** Waiting calls hold their bodies in memory: 64 of 4 MiB are 256 MiB. */
@@ -17,7 +25,7 @@ const LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64 };
 /** The scan has not come to its end: an error, a thread that was lost, no thread free, or time over. Nothing may be sent. */
 export class ScanFailed extends Error {}
 
-/** Scans calls: short ones at once, long ones in threads, which are started when the first long one comes. */
+/** Scans calls and answers: short ones at once, long ones in threads, which are started when the first long one comes. */
 @Injectable()
 export class PiiScanner implements OnModuleDestroy {
   private threads: Piscina | undefined;
@@ -26,19 +34,39 @@ export class PiiScanner implements OnModuleDestroy {
    * @param timeoutMs how long a thread may take, the waiting for one included
    * @throws ScanFailed where it is not known what the call holds: the caller must not send it
    */
-  async scan(call: CallToScan, timeoutMs = TIMEOUT_MS): Promise<ScannedCall> {
-    try {
-      if (call.body.length <= INLINE_MAX) return scanCall(call);
-      this.threads ??= startThreads();
-      return (await this.threads.run(call, { name: 'scan', signal: AbortSignal.timeout(timeoutMs) })) as ScannedCall;
-    } catch (error) {
-      // The message might quote the body: its name alone says what went wrong.
-      throw new ScanFailed(`the scan has failed: ${error instanceof Error ? error.name : 'unknown'}`);
-    }
+  scan(call: CallToScan, timeoutMs = TIMEOUT_MS): Promise<ScannedCall> {
+    return this.run('scan', call, call.body.length <= INLINE_MAX && ((work) => scanCall(call, work)), timeoutMs);
+  }
+
+  /** What the settings would make of one text. @throws ScanFailed */
+  preview(text: string, settings: PiiSettings): Promise<ScannedText> {
+    return this.run('preview', [text, settings], text.length <= INLINE_MAX && ((work) => previewText(text, settings, work)), TIMEOUT_MS);
+  }
+
+  /** Does to a whole answer what the settings say, and gives values back. @throws ScanFailed: the answer must not be handed on */
+  readAnswer(body: JsonValue, family: ProviderFamily, settings: PiiSettings, tokens: TokenMap): Promise<ReadAnswer> {
+    return this.run('read', [body, family, settings, tokens], (work) => readAnswer(body, family, settings, tokens, work), TIMEOUT_MS);
   }
 
   async onModuleDestroy(): Promise<void> {
     await this.threads?.destroy();
+  }
+
+  private async run<T>(name: string, argument: unknown, atOnce: false | ((work: Work) => T), timeoutMs: number): Promise<T> {
+    try {
+      if (atOnce) {
+        try {
+          return atOnce(new Work(INLINE_WORK));
+        } catch (error) {
+          if (!(error instanceof WorkLimit)) throw error;
+        }
+      }
+      this.threads ??= startThreads();
+      return (await this.threads.run(argument, { name, signal: AbortSignal.timeout(timeoutMs) })) as T;
+    } catch (error) {
+      // The message might quote the body: its name alone says what went wrong.
+      throw new ScanFailed(`the scan has failed: ${error instanceof Error ? error.name : 'unknown'}`);
+    }
   }
 }
 

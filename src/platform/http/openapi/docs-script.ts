@@ -6,6 +6,15 @@ export const DOCS_SCRIPT = `
   const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
   dark.addEventListener('change', follow);
   follow();
+  // Swagger UI opens an operation and scrolls by itself, each when it comes to it: whoever scrolls last must be the one who is right.
+  const bringIntoSight = (find, anchor, looks) => {
+    if (looks === 0 || decodeURIComponent(location.hash) !== anchor) return;
+    const found = find();
+    const before = found?.getBoundingClientRect().top;
+    found?.scrollIntoView();
+    const isThere = found && Math.abs(found.getBoundingClientRect().top - before) < 1;
+    if (!isThere) setTimeout(bringIntoSight, 150, find, anchor, looks - 1);
+  };
   window.addEventListener('DOMContentLoaded', () => {
     const ui = window.SwaggerUIBundle({
       url: '/openapi.json',
@@ -29,7 +38,7 @@ export const DOCS_SCRIPT = `
       if (!operation) return;
       // In the ids of its elements Swagger UI escapes what an operation's id may hold, such as dots.
       const isIt = ({ id }) => id.replaceAll('\\\\', '').endsWith('-' + operation);
-      setTimeout(() => [...document.querySelectorAll('.opblock')].find(isIt)?.scrollIntoView(), 300);
+      bringIntoSight(() => [...document.querySelectorAll('.opblock.is-open')].find(isIt), anchor, 100);
     });
   });
 })();
