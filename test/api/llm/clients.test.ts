@@ -149,7 +149,7 @@ describe('@anthropic-ai/sdk', () => {
   const ask = { model: 'claude-test', max_tokens: 64, messages: user };
   const tools = Object.keys(TOOLS).map((name) => ({ name, description: `the ${name}`, input_schema: schema }));
   const cases: Readonly<Record<string, Case<Anthropic>>> = {
-    'a message': { answers: [said], run: (client) => client.messages.create({ ...ask, system: 'Be kind', temperature: 0.5 }) },
+    'a message': { answers: [said], run: (client) => client.messages.create({ ...ask, system: 'Be kind', stop_sequences: ['halt'] }) },
     'parallel tools': { answers: [twoTools], run: (client) => client.messages.create({ ...ask, tools }) },
     'the results of tools': {
       answers: [said],

@@ -39,7 +39,11 @@ afterAll(async () => {
   await server.stop();
 });
 
-const code = ({ body }: Reply) => (body as { code?: string } | undefined)?.code;
+/** Of a problem, or of a vendor's error. */
+const code = ({ body }: Reply) => {
+  const { code: own, error } = (body ?? {}) as { code?: string; error?: { code?: string } };
+  return own ?? error?.code;
+};
 
 // What each of them is answered on each route: test/contract/http/permission-matrix-*.test.ts.
 describe('the routes', () => {
@@ -85,6 +89,9 @@ describe('the routes', () => {
       'GET /api/v1/hitl',
       'GET /api/v1/hitl/events',
       'GET /api/v1/hitl/{id}',
+      'GET /api/v1/llm/models',
+      'GET /api/v1/llm/usage',
+      'GET /api/v1/llm/v1/models',
       'GET /api/v1/tasks',
       'GET /api/v1/tasks/{id}',
       'POST /api/v1/agents/token',
@@ -95,6 +102,12 @@ describe('the routes', () => {
       'POST /api/v1/executions/{id}/report',
       'POST /api/v1/hitl',
       'POST /api/v1/hitl/{id}/cancel',
+      'POST /api/v1/llm/chat',
+      'POST /api/v1/llm/chat/completions',
+      'POST /api/v1/llm/messages',
+      'POST /api/v1/llm/scan',
+      'POST /api/v1/llm/v1/messages',
+      'POST /api/v1/llm/v1/messages/count_tokens',
       ...NODE_ROUTES.map((template) => `POST ${template}`),
       'POST /api/v1/routing/delegate',
       'POST /api/v1/routing/resolve',

@@ -218,8 +218,8 @@ describe('by Prefer: handling=lenient', () => {
   test('what is known is checked all the same', async () => {
     (await root.post(`${V1}/agents`, { name: 5 }, prefer)).expect(400, 'VALIDATION_FAILED');
     (await agent.client.post(`${V1}/execute`, { capability: 'web.search', skipHitl: true }, prefer)).expect(403, 'FORBIDDEN');
-    const soon = await root.patch(`${V1}/organizations/${viewer.organizationId}`, { settings: { scanPii: 'required' } }, prefer);
-    expect(soon.expect(400).text('errors.0.pointer')).toBe('/settings/scanPii');
+    const wrong = await root.patch(`${V1}/organizations/${viewer.organizationId}`, { settings: { pii: { hide: true } } }, prefer);
+    expect(wrong.expect(400).text('errors.0.pointer')).toBe('/settings/pii/hide');
   });
 
   test('without it nothing is said of it', async () => {

@@ -140,6 +140,12 @@ export function goodBody(route: Route, names: GoodNames): Record<string, unknown
     'POST /api/v1/routing/delegate': { task: { capability: 'web.search' }, toAgentId: names.agentId },
     'PUT /api/v1/notifications/config/{channel}': { enabled: true },
     'PUT /api/v1/secrets/{secret}': { value: 'a good value', origins: ['https://api.example.com'] },
+    'POST /api/v1/llm/chat': { model: 'gpt-good', messages: [{ role: 'user', content: 'good' }] },
+    'POST /api/v1/llm/chat/completions': { model: 'gpt-good', messages: [{ role: 'user', content: 'good' }] },
+    'POST /api/v1/llm/messages': { model: 'claude-good', max_tokens: 1, messages: [{ role: 'user', content: 'good' }] },
+    'POST /api/v1/llm/v1/messages': { model: 'claude-good', max_tokens: 1, messages: [{ role: 'user', content: 'good' }] },
+    'POST /api/v1/llm/v1/messages/count_tokens': { model: 'claude-good', messages: [{ role: 'user', content: 'good' }] },
+    'POST /api/v1/llm/scan': { text: 'good' },
     'POST /api/v1/stops': { scope: 'agent', id: names.agentId, reason: 'good' },
   };
   return bodies[`${route.method} ${route.template}`] ?? {};

@@ -4,7 +4,7 @@ import { type RawReply, type RawRequest, sendRaw } from '../http/raw-http.js';
 import { anAgent, anAgentKey, type BuiltAgent } from '../builders/agents.js';
 import { aPerson, aTeam } from '../builders/people.js';
 import { startServer, type TestServer } from '../servers/server.js';
-import { pathOf, routesOf, type Route } from './routes.js';
+import { isOfVendors, pathOf, routesOf, type Route } from './routes.js';
 import { byTheStrongest } from './strongest-caller.js';
 
 /** A server on which everything that a path can name exists, so that what keeps a bad call from acting is its badness alone. */
@@ -35,6 +35,18 @@ export interface Refusal {
   readonly pointers: readonly string[];
   readonly errors: readonly { readonly pointer: string; readonly message: string }[];
   readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Said {
+  readonly code: string;
+  readonly status?: number;
+  readonly errors?: readonly { readonly pointer: string; readonly message: string }[];
+}
+
+/** A problem, or on routes that vendors' clients call the vendor's error with what our problem says in it. */
+function saidIn(route: Route, type: string, text: string): Said | undefined {
+  if (isOfVendors(route)) return /^application\/json/.test(type) ? (JSON.parse(text) as { error: Said }).error : undefined;
+  return /^application\/problem\+json/.test(type) ? (JSON.parse(text) as Said) : undefined;
 }
 
 export async function badInputScenario(): Promise<BadInputScenario> {
@@ -77,10 +89,8 @@ export async function badInputScenario(): Promise<BadInputScenario> {
     });
     const refused = { status, pointers: [], errors: [], headers: answered as Record<string, string> };
     if (status < 400) return refused;
-    const problem = /^application\/problem\+json/.test(answered['content-type'] ?? '')
-      ? (JSON.parse(text) as { code: string; status: number; errors?: { pointer: string; message: string }[] })
-      : undefined;
-    if (problem?.status !== status) return { ...refused, code: `no problem: ${text.slice(0, 100)}` };
+    const problem = saidIn(route, answered['content-type'] ?? '', text);
+    if (problem === undefined || (problem.status ?? status) !== status) return { ...refused, code: `no problem: ${text.slice(0, 100)}` };
     const { code, errors = [] } = problem;
     return { ...refused, code, errors, pointers: errors.map(({ pointer, message }) => (message === '' ? 'no message' : pointer)) };
   }

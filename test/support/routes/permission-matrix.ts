@@ -96,7 +96,11 @@ async function ask({ client, route, target, principal }: Call): Promise<Reply> {
   return isForm ? submits(client, target.path) : callRoute(client, route, target.path, target.body);
 }
 
-const code = ({ body }: Reply) => (body as { code?: string } | undefined)?.code;
+/** Of a problem, or of a vendor's error. */
+const code = ({ body }: Reply) => {
+  const { code: own, error } = (body ?? {}) as { code?: string; error?: { code?: string } };
+  return own ?? error?.code;
+};
 const detail = ({ body }: Reply) => String((body as { detail?: unknown } | undefined)?.detail);
 
 function reach({ route, principal }: Pick<Call, 'route' | 'principal'>): 'all' | 'own' | 'denied' {

@@ -5,6 +5,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [name: string, descript
     ['Capabilities and grants', 'What can be done, and which agent or team may do it, in which mode (`GrantWord` says which there are).'],
     ['Secrets', 'What connectors show to the systems that they call: set here, sent to their origins, and never read.'],
     ['Execution', 'The gate: an agent asks, and the service runs, blocks, or has a person asked.'],
+    ['Language models', 'The gateway: calls to models, in the formats of two vendors or in one of its own, scanned for personal data.'],
     ['Human in the loop', 'Requests to people, and their decisions. `?form=` chooses the spelling of a request: `snake` or `camel`.'],
     ['Routing and delegation', 'Which agent is the best for a task, and tasks that agents and people give to agents.'],
     ['Audit', 'The log of everything, with proofs, exports, and the erasure of personal data from it.'],
