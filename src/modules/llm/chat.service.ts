@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { chatBody } from '../../domain/llm/chat-body.js';
 import { answerFacts, textOf } from '../../domain/llm/whole-answer.js';
-import { previewText } from '../../domain/pii/scan-call.js';
 import { recordsNothing } from '../../platform/auth/access/call-context.js';
 import type { Caller } from '../../platform/auth/access/principal.js';
 import { readBody } from '../../platform/http/fields/read-members.js';
@@ -16,11 +15,10 @@ import { ClientStream } from './calls/client-stream.js';
 import { EarlyRefusal } from './calls/early-refusal.service.js';
 import { isAgent, ModelCallsService, providerProblem } from './calls/model-calls.service.js';
 import type { ModelRequest } from './calls/model-request.js';
-import { ChatDto, type ScanReply } from './llm.dto.js';
+import { ChatDto, ScanDto, type ScanReply } from './llm.dto.js';
 import { ModelProviders } from './providers/model-providers.js';
 import { runByNobody } from './providers/run-by-nobody.js';
-import { DEFAULT_SCAN, ScanSettingsQuery } from './scan/scan-settings.query.js';
-import { isDetected } from './scan/scan-call.service.js';
+import { isDetected, ScanCallService } from './scan/scan-call.service.js';
 import { showScan } from './wire/wire-calls.service.js';
 
 const ANTHROPIC_VERSION = { 'anthropic-version': '2023-06-01' };
@@ -32,7 +30,7 @@ export class ChatService {
     private readonly calls: ModelCallsService,
     private readonly refusals: EarlyRefusal,
     private readonly providers: ModelProviders,
-    private readonly settings: ScanSettingsQuery,
+    private readonly scans: ScanCallService,
   ) {}
 
   async chat(request: Request, response: Response, caller: Caller): Promise<Reply<unknown>> {
@@ -55,11 +53,12 @@ export class ChatService {
   }
 
   /** As calls of the caller's organization are scanned; for root as its own are. */
-  async scan(text: string, caller: Caller): Promise<ScanReply> {
+  async scan(request: Request, caller: Caller): Promise<ScanReply> {
     recordsNothing();
+    const { text } = await this.refusals.judgedFirst(caller, () =>
+      readBody(ScanDto, parsedBody(request), { lenient: prefersLenience(request) }));
     if (isAgent(caller)) await this.refusals.judge(caller);
-    const { pii } = isAgent(caller) ? await this.settings.of(caller.principal.organizationId) : DEFAULT_SCAN;
-    const { values, text: redactedText } = previewText(text, pii);
+    const { values, text: redactedText } = await this.scans.preview(text, isAgent(caller) ? caller.principal.organizationId : undefined);
     return { detected: values.length > 0, entities: values.map(({ type, value, redacted }) => ({ type, value, redacted })), redactedText };
   }
 

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { Access, Caller } from '../../platform/auth/access/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/access/principal.js';
 import { Idempotent } from '../../platform/http/request/idempotent.js';
-import { JsonBody, ReadsBody } from '../../platform/http/request/json-body.js';
+import { ReadsBody } from '../../platform/http/request/json-body.js';
 import { QueryParams, ReadsQuery } from '../../platform/http/request/query-params.js';
 import { Replies } from '../../platform/http/reply/replies.js';
 import { WaitQuery } from '../executions/executions.dto.js';
@@ -47,9 +47,10 @@ export class LlmController {
     description: "As calls of the caller's organization are scanned. Nothing is sent, and nothing is kept.",
   })
   @Access('llm.invoke')
+  @ReadsBody(ScanDto)
   @Replies(200, ScanReply)
-  scan(@JsonBody(ScanDto) { text }: ScanDto, @Caller() caller: VerifiedCaller) {
-    return this.chats.scan(text, caller);
+  scan(@Req() request: Request, @Caller() caller: VerifiedCaller) {
+    return this.chats.scan(request, caller);
   }
 
   @Get('usage')

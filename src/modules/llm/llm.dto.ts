@@ -9,7 +9,7 @@ export class CompletionDto {
   @Text(MODEL)
   model!: string;
 
-  @FreeValue({ doc: 'The conversation, in the format of the provider.', example: [{ role: 'user', content: 'Good morning' }] })
+  @FreeValue({ doc: 'The conversation: any JSON value that the format of the provider has.', example: [{ role: 'user', content: 'Good morning' }] })
   messages!: JsonValue;
 }
 

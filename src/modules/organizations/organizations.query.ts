@@ -8,7 +8,7 @@ import { Problem } from '../../platform/http/reply/problem.js';
 import type { OrganizationEntity } from './organization.entity.js';
 
 const COLUMNS = `o.id, o.name, o.tenant_id as "tenantId", o.separation_of_duties as "separationOfDuties",
-  o.decide_by_mail as "decideByMail", o.created_at as "createdAt", o.updated_at as "updatedAt"`;
+  o.decide_by_mail as "decideByMail", o.scan_pii as "scanPii", o.pii, o.created_at as "createdAt", o.updated_at as "updatedAt"`;
 
 @Injectable()
 export class OrganizationsQuery {

@@ -100,7 +100,11 @@ async function send(client: Client, route: Route, { headers, body }: Attempt): P
   return callRoute(client, route, path, json, route.method === 'GET' ? { headers: headers(ours) } : options);
 }
 
-const detail = ({ body }: Reply) => String((body as { detail?: unknown } | undefined)?.detail);
+/** Of a problem, or the message of a vendor's error. */
+const detail = ({ body }: Reply) => {
+  const { detail: said, error } = (body ?? {}) as { detail?: unknown; error?: { message?: unknown } };
+  return String(said ?? error?.message);
+};
 const isRefused = (answer: Reply) => REFUSED_PAGE.test(detail(answer)) || REFUSED_FORM.test(detail(answer));
 /** Of the routes, those that did not refuse it, and what they answered. */
 async function letInBy(client: Client, asked: readonly Route[], attempt: Attempt): Promise<unknown[]> {

@@ -73,6 +73,9 @@ export const NO_JSON_TYPES: readonly string[] = [
 
 export const BODY_BYTES_MAX = 262_144;
 
+/** Conversations with models are longer than all else. */
+export const bodyBytesMaxOf = ({ template }: Route): number => (template.startsWith('/api/v1/llm/') ? 4 * 1024 * 1024 : BODY_BYTES_MAX);
+
 /** Values that a member of this schema may not have. None for a member that takes anything. */
 export function wrongValuesFor(schema: MemberSchema): unknown[] {
   const values: Readonly<Record<string, unknown[]>> = {

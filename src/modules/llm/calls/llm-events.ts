@@ -14,7 +14,7 @@ export interface CallFacts {
   readonly scan: Pick<ScannedCallBody, 'counts' | 'isSkipped' | 'unscanned' | 'settings'>;
 }
 
-const BROKEN_OFF: ReadonlySet<FailureCode> = new Set(['CLIENT_CLOSED', 'SERVER_ENDED']);
+const BROKEN_OFF: ReadonlySet<FailureCode> = new Set(['CLIENT_CLOSED', 'SERVER_ENDED', 'SCAN_FAILED']);
 
 export const isBrokenOff = ({ failure }: Performed): boolean => failure !== undefined && BROKEN_OFF.has(failure.code);
 

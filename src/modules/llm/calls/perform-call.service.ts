@@ -7,7 +7,6 @@ import { eventText } from '../../../domain/llm/streams/stream-event.js';
 import { streamReader } from '../../../domain/llm/streams/stream-reader.js';
 import { answerFacts } from '../../../domain/llm/whole-answer.js';
 import { isJsonObject, type JsonObject } from '../../../domain/json.js';
-import { readAnswer } from '../../../domain/pii/answers/answer-body.js';
 import type { TokenMap } from '../../../domain/pii/answers/tokens.js';
 import type { EntityCounts } from '../../../domain/pii/entity-types.js';
 import type { PiiSettings } from '../../../domain/pii/settings.js';
@@ -16,6 +15,7 @@ import { askProvider } from '../providers/ask-provider.js';
 import { readEvents, readWhole } from '../providers/answer-body.js';
 import { ModelProviders } from '../providers/model-providers.js';
 import { AnswerBroken, type ProviderFailure } from '../providers/provider-failure.js';
+import { PiiScanner, ScanFailed } from '../scan/pii-scanner.service.js';
 import { Cancellation } from './cancellation.js';
 import type { AnswerSink } from './client-stream.js';
 
@@ -62,12 +62,16 @@ const REST_MS = 1_000;
 const NOTHING: Read = { facts: { usage: NO_USAGE }, answerCounts: {}, events: 0 };
 const NOBODY: ProviderFailure = { code: 'PROVIDER_ERROR', message: 'No provider of this model is set up any more.' };
 const CUT: ProviderFailure = { code: 'PROVIDER_ERROR', message: 'The stream of the provider ended before the answer did.' };
+const UNREAD: ProviderFailure = { code: 'SCAN_FAILED', message: 'The answer could not be scanned for personal data, and is handed on to nobody.' };
 const SLOW: ProviderFailure = { code: 'PROVIDER_ERROR', message: 'The answer of the provider did not arrive whole in time.' };
 
 /** Asks the providers of a model in turn, and reads the answer of the first that gives one. Expected failures are results. */
 @Injectable()
 export class PerformCallService {
-  constructor(private readonly providers: ModelProviders) {}
+  constructor(
+    private readonly providers: ModelProviders,
+    private readonly scanner: PiiScanner,
+  ) {}
 
   /** @param ending aborted when the server can wait no longer */
   async perform(call: OutgoingCall, ending?: AbortSignal): Promise<Performed> {
@@ -88,25 +92,26 @@ export class PerformCallService {
         method: 'POST', path: COMPLETION_PATH[call.family], body: JSON.stringify(bodyFor(call, model)),
         headers: { 'content-type': 'application/json', ...call.headers }, signal: cancellation.signal, deadline: call.deadline,
       });
-      if (answer.kind === 'answered') return { ...asked, ...(await read(call, answer.response, cancellation)) };
+      if (answer.kind === 'answered') return { ...asked, ...(await this.read(call, answer.response, cancellation)) };
       last = { ...NOTHING, ...asked, failure: cancellation.failure ?? answer.failure };
       if (!answer.mayAsk || cancellation.failure) return last;
     }
     return last;
   }
-}
 
-async function read(call: OutgoingCall, { body }: Dispatcher.ResponseData, cancellation: Cancellation): Promise<Read> {
-  const { family, settings, tokens, sink } = call;
-  if (sink) return streamed(call, body, sink, cancellation);
-  try {
-    const whole = await readWhole(body);
-    const facts = answerFacts(family, whole);
-    if (settings.answers === 'off' && tokens.size === 0) return { ...NOTHING, facts, answer: whole };
-    const { body: answer, counts } = readAnswer(whole, family, settings, tokens);
-    return { ...NOTHING, facts, answer: answer as JsonObject, answerCounts: counts };
-  } catch (error) {
-    return { ...NOTHING, failure: failureIn(error, cancellation) };
+  private async read(call: OutgoingCall, { body }: Dispatcher.ResponseData, cancellation: Cancellation): Promise<Read> {
+    const { family, settings, tokens, sink } = call;
+    if (sink) return streamed(call, body, sink, cancellation);
+    let facts = NOTHING.facts;
+    try {
+      const whole = await readWhole(body);
+      facts = answerFacts(family, whole);
+      if (settings.answers === 'off' && tokens.size === 0) return { ...NOTHING, facts, answer: whole };
+      const { body: answer, counts } = await this.scanner.readAnswer(whole, family, settings, tokens);
+      return { ...NOTHING, facts, answer: answer as JsonObject, answerCounts: counts };
+    } catch (error) {
+      return { ...NOTHING, facts, failure: failureIn(error, cancellation) };
+    }
   }
 }
 
@@ -143,6 +148,7 @@ function letGo(body: Dispatcher.ResponseData['body'], isWhole: boolean): void {
 function failureIn(error: unknown, { failure }: Cancellation): ProviderFailure {
   if (failure) return failure.code === 'PROVIDER_TIMEOUT' ? SLOW : failure;
   if (error instanceof AnswerBroken) return error.failure;
+  if (error instanceof ScanFailed) return UNREAD;
   if (error instanceof StreamFault) return { code: 'PROVIDER_ERROR', message: error.message };
   if (error instanceof SyntaxError) return { code: 'PROVIDER_ERROR', message: 'The provider sent an event that is no JSON.' };
   throw error;

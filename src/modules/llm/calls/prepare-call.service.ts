@@ -5,7 +5,6 @@ import type { JsonObject } from '../../../domain/json.js';
 import { invalid } from '../../../platform/http/fields/read-members.js';
 import { ModelProviders } from '../providers/model-providers.js';
 import { ScanCallService, type ScannedCallBody } from '../scan/scan-call.service.js';
-import { DEFAULT_SCAN, ScanSettingsQuery } from '../scan/scan-settings.query.js';
 import type { HeldCall } from './llm.runtime.js';
 import { runByNobody } from '../providers/run-by-nobody.js';
 import type { ModelRequest } from './model-request.js';
@@ -27,7 +26,6 @@ export class PrepareCallService {
   constructor(
     private readonly providers: ModelProviders,
     private readonly scans: ScanCallService,
-    private readonly settings: ScanSettingsQuery,
   ) {}
 
   /**
@@ -45,8 +43,7 @@ export class PrepareCallService {
       const where = provider.family === 'openai' ? '/api/v1/llm/chat/completions' : '/api/v1/llm/messages';
       throw invalid([{ pointer: '/model', message: `is of the other family: its format is that of POST ${where}` }]);
     }
-    const settings = organizationId === undefined ? DEFAULT_SCAN : await this.settings.of(organizationId);
-    const scan = await this.scans.scan(request.body, family, request.scanPii, settings);
+    const scan = await this.scans.scan(request.body, family, request.scanPii, organizationId);
     request.onScan(scan);
     const body = scan.isBlocked ? {} : (JSON.parse(scan.body) as JsonObject);
     const tokens = estimateTokens(body);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../domain/json.js';
 
-/** Why a model gave no whole answer. `CLIENT_CLOSED` and `SERVER_ENDED` are nobody's failure: the call was broken off here. */
-export type FailureCode = 'PROVIDER_ERROR' | 'PROVIDER_TIMEOUT' | 'CLIENT_CLOSED' | 'SERVER_ENDED';
+/** Why a model gave no whole answer. The last three are not the provider's doing: the call was broken off here. */
+export type FailureCode = 'PROVIDER_ERROR' | 'PROVIDER_TIMEOUT' | 'CLIENT_CLOSED' | 'SERVER_ENDED' | 'SCAN_FAILED';
 
 export interface ProviderFailure {
   readonly code: FailureCode;
