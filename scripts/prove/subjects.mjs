@@ -116,6 +116,7 @@ export const SUBJECTS = {
   'delegation': [20, 'modules/tasks/', 'modules/routing/', 'domain/gate/decide-chain.ts', 'modules/authority/', 'modules/gate/admission/'],
   'decisions-anywhere': [25, 'modules/notifications/decisions/', 'modules/notifications/chat/', ...REQUESTS],
   deliveries: [20, 'modules/notifications/', 'platform/outbox/'],
+  'llm-crash': [60, 'modules/llm/', 'modules/gate/execution/', 'modules/gate/runtimes/'],
   'node-crash': [70, 'modules/node/', 'modules/gate/execution/', 'modules/gate/runtimes/', 'modules/executions/'],
   'revocation-race': [10, 'modules/agents/', 'modules/gate/admission/'],
   'stop-race': [10, ...SHARED],

@@ -125,7 +125,13 @@ async function streamed(
   try {
     for await (const ready of readEvents(body)) {
       events += ready.length;
-      await sink.write(ready.flatMap((event) => reader.read(event)).map(eventText).join(''));
+      let text = '';
+      try {
+        for (const event of ready) text += reader.read(event).map(eventText).join('');
+      } finally {
+        // What came before a faulty event goes out, however the network has cut the stream.
+        await sink.write(text);
+      }
       if (reader.ending || cancellation.failure) break;
     }
     if (!reader.ending) failure = cancellation.failure ?? CUT;
