@@ -1,0 +1,110 @@
+import { describe, expect, it } from '@jest/globals';
+import { DEFAULT_PII_SETTINGS } from '../pii/settings.js';
+import { callDigest, estimateTokens, readModelCall } from './model-call.js';
+import { providerOf, runs } from './model-provider.js';
+import { AnswerTexts } from './streams/answer-texts.js';
+import { eventText, type StreamEvent } from './streams/stream-event.js';
+import { streamReader } from './streams/stream-reader.js';
+
+const messages = [{ role: 'user', content: 'x' }];
+
+describe('what the gate decides over', () => {
+  it.each([
+    [{ model: 'm', messages }, { maxTokens: 4_096, stream: false, tools: 0, wantsUsage: false }],
+    [{ model: 'm', messages, max_tokens: 5, max_completion_tokens: 7, n: 3, stream: true, tools: [{}, {}] }, { maxTokens: 21, stream: true, tools: 2 }],
+    [{ model: 'm', messages, stream: null, n: null, max_tokens: null, stream_options: { include_usage: true } }, { maxTokens: 4_096, wantsUsage: true }],
+  ])('is read from %j', (body, call) => {
+    expect(readModelCall('openai', body)).toMatchObject({ call });
+  });
+
+  it('is bounded: what is no call is told by place', () => {
+    const wrong = readModelCall('openai', { model: '', messages: [], stream: 1, max_tokens: 0.5, n: 129 });
+    expect('errors' in wrong && wrong.errors.map(({ pointer }) => pointer)).toEqual(['/model', '/messages', '/stream', '/max_tokens', '/n']);
+    // Anthropic's format has no choices.
+    expect(readModelCall('anthropic', { model: 'm', messages, max_tokens: 9, n: 500 })).toMatchObject({ call: { maxTokens: 9 } });
+  });
+
+  it('reckons texts by their length, and an image as one', () => {
+    expect(estimateTokens({ a: 'x'.repeat(8), b: ['x'.repeat(4)], c: 7 })).toBe(3);
+    expect(estimateTokens({ image_url: { url: `data:image/png;base64,${'A'.repeat(100_000)}` } })).toBe(1_000);
+  });
+
+  it('names the call by a digest that the nonce hides', () => {
+    expect(callDigest('a', 'body')).toMatch(/^[\w-]{43}$/);
+    expect(callDigest('b', 'body')).not.toBe(callDigest('a', 'body'));
+  });
+});
+
+describe('patterns of models', () => {
+  it.each([
+    ['gpt-*', 'gpt-4o', true], ['gpt-*', 'my-gpt-4o', false], ['*', '', true], ['a*a', 'a', false], ['a*b*c', 'a-b-b-c', true], ['a*b*c', 'acb', false],
+    ['exact', 'exact', true], ['exact', 'exactly', false], ['*latest', 'gpt-latest', true], ['a.c', 'abc', false],
+  ])('%s stands for %s: %s', (pattern, model, fits) => {
+    expect(runs([pattern], model)).toBe(fits);
+  });
+
+  it('are looked through in the operator’s order', () => {
+    const [one, other] = [{ name: 'one', models: ['gpt-4*'] }, { name: 'other', models: ['gpt-*'] }];
+    expect([providerOf([one, other], 'gpt-4o'), providerOf([one, other], 'gpt-5'), providerOf([one, other], 'x')]).toEqual([one, other, undefined]);
+  });
+});
+
+describe('a stream', () => {
+  const EMAIL = 'ada@example.com';
+  const tokens = new Map([['<EMAIL_ADDRESS_1>', EMAIL]]);
+  const settings = { ...DEFAULT_PII_SETTINGS, answers: 'off' as const };
+  const openai = (choice: object, more = {}) => ({ data: JSON.stringify({ choices: [{ index: 0, finish_reason: null, ...choice }], ...more }) });
+
+  const through = (events: readonly StreamEvent[], family: 'openai' | 'anthropic', wantsUsage = false) => {
+    const reader = streamReader(family, new AnswerTexts(settings, tokens), wantsUsage);
+    const out = events.flatMap((event) => reader.read(event));
+    return { out, text: [...out, ...(reader.ending ?? [])].map(eventText).join(''), facts: reader.facts(), ending: reader.ending };
+  };
+
+  it('gets values back wherever a token is cut, in the last chunk too, before its choice ends', () => {
+    const said = 'to <EMAIL_ADDRESS_1>, not <EMAIL_ADDRESS_2>';
+    for (let first = 0; first <= said.length; first++) {
+      for (const second of [first, first + 3, said.length]) {
+        const pieces = [said.slice(0, first), said.slice(first, second), said.slice(second)];
+        const events = pieces.map((content, at) => openai({ delta: { content }, finish_reason: at === 2 ? 'stop' : null }));
+        const { out } = through(events, 'openai');
+        const choices = out.map(({ data }) => (JSON.parse(data) as { choices: { delta: { content?: string }; finish_reason: string | null }[] }).choices[0]!);
+        expect(choices.map(({ delta }) => delta.content ?? '').join('')).toBe(`to ${EMAIL}, not <EMAIL_ADDRESS_2>`);
+        expect(choices.map(({ finish_reason: end }) => end).filter(Boolean)).toEqual(['stop']);
+        expect(choices.at(-1)!.finish_reason).toBe('stop');
+      }
+    }
+  });
+
+  it('tells its usage, and hides it from a client that did not ask', () => {
+    const events = [
+      openai({ delta: { content: 'x' } }, { usage: null }),
+      { data: '{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}' }, { data: '[DONE]' },
+    ];
+    const hidden = through(events, 'openai');
+    expect(hidden.facts.usage).toEqual({ promptTokens: 3, completionTokens: 4 });
+    expect(hidden.text).not.toContain('usage');
+    expect(through(events, 'openai', true).text).toContain('"prompt_tokens":3');
+    expect(hidden.ending).toEqual([{ data: '[DONE]' }]);
+  });
+
+  it('of the other family tells what its later events have changed', () => {
+    const events = [
+      { type: 'message_start', message: { usage: { input_tokens: 5, cache_read_input_tokens: 2, output_tokens: 1 } } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'to <EMAIL_' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'ADDRESS_1' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage: { output_tokens: 9 } }, { type: 'message_stop' },
+    ].map((data) => ({ event: data.type, data: JSON.stringify(data) }));
+    const { facts, text } = through(events, 'anthropic');
+    expect(facts).toEqual({ usage: { promptTokens: 7, completionTokens: 9 }, finishReason: 'max_tokens' });
+    // A token that does not end is what it is.
+    const deltas = [...text.matchAll(/"text":"([^"]*)"/g)].map(([, piece]) => piece).join('');
+    expect(deltas).toBe('to <EMAIL_ADDRESS_1');
+    expect(text.trimEnd().endsWith('data: {"type":"message_stop"}')).toBe(true);
+  });
+
+  it.each(['{', '[1]', '{"error":{"message":"no"}}'])('with %s in it is at fault', (data) => {
+    expect(() => through([{ data }], 'openai')).toThrow();
+  });
+});
