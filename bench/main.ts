@@ -14,6 +14,7 @@ import { measure, type Measured, pairsOf } from './measure.js';
 import { millionStudy } from './studies/million-study.js';
 import { notifyStudy } from './studies/notify-study.js';
 import { type Options, parseOptions, USAGE } from './options.js';
+import { piiStudy } from './pii/pii-study.js';
 import { pendingStudy } from './studies/pending-study.js';
 import { Progress } from './progress.js';
 import { environmentText, figureText, summaryOf, verifiedText } from './report.js';
@@ -24,7 +25,7 @@ import { verifyStudy } from './studies/verify-study.js';
 
 /** The sweep is behind what counts requests: it ends them. */
 const STUDIES: readonly Study[] = [
-  pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy, notifyStudy, integrateStudy, verifyStudy,
+  pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy, notifyStudy, integrateStudy, verifyStudy, piiStudy,
 ];
 
 /** What then fails fails for want of the servers, which is no news. */

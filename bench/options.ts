@@ -35,8 +35,8 @@ export const USAGE = `npm run bench -- [options]
   --agents N         agents that call in turn (1000)
   --pool N           connections of each server to PostgreSQL (10)
   --only a,b         only these figures: receipt, key, connector, hot, pending, approve, sweep, million, append, audit-query,
-                     integrate, verify (key and the last five, of which all but integrate take some 10 minutes, only where
-                     they are named)
+                     integrate, verify, pii (key and the last six, of which all but integrate and pii take some 10 minutes, only
+                     where they are named)
   --entries N        entries beside which append and audit-query measure, and that verify reads (2000000; 100000 with --quick)
   --organizations N  over how many organizations append and audit-query spread them (1)
   --plans DIR        write the plans of what audit-query asks the database to DIR

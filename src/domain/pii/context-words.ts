@@ -57,6 +57,8 @@ const WHOLE_UP_TO = 4;
 
 const EXPRESSIONS = new Map(Object.entries(WORDS).map(([type, words]) => [type as EntityType, expressionOf(words)]));
 const OTHERS = expressionOf(OTHER_NUMBERS, Number.POSITIVE_INFINITY);
+/** Any of them: one look for it spares a dozen for each type that a number may be. */
+const ANY = new RegExp(Object.values(WORDS).map((words) => expressionOf(words).source).join('|'), 'iu');
 
 function expressionOf(list: string, wholeUpTo = WHOLE_UP_TO): RegExp {
   // Bars in brackets are a word's own.
@@ -66,9 +68,23 @@ function expressionOf(list: string, wholeUpTo = WHOLE_UP_TO): RegExp {
   return new RegExp([`(?<![\\p{L}\\p{N}])(?:${plain.join('|')})`, ...others].join('|'), 'giu');
 }
 
+/** What stands in the place of a value, or the end of it: `<PHONE_NUMBER>` is no word of the next number. */
+const PLACEHOLDERS = /[A-Z][A-Z_]*[0-9]*(?=>)/g;
+
 interface ContextText {
   readonly text: string;
   readonly context: string;
+}
+
+/** Whether a word of any type stands before a value, or what stands before the text is near. Most long rows of digits stand far from any. */
+export function isAnyBefore({ text, context }: ContextText, start: number): boolean {
+  const from = Math.max(0, start - BEFORE);
+  return (from === 0 && context !== '') || (hasLetter(text, from, start) && ANY.test(text.slice(from, start)));
+}
+
+/** The same, behind it. */
+export function isAnyBehind({ text }: ContextText, end: number): boolean {
+  return hasLetter(text, end, end + BEHIND) && ANY.test(text.slice(end, end + BEHIND));
 }
 
 /** Whether a word of the type stands near, and no word of another number between it and the value. */
@@ -76,17 +92,17 @@ export function isNear({ text, context }: ContextText, type: EntityType, start: 
   const words = EXPRESSIONS.get(type);
   if (words === undefined) return false;
   const from = Math.max(0, start - BEFORE);
-  if (!(from === 0 && context !== '') && !hasLetter(text, from, start) && !hasLetter(text, end, end + BEHIND)) return false;
   const outside = from === 0 && context !== '' ? `${spoken(context)}: ` : '';
-  const before = outside + text.slice(from, start);
+  const all = outside + text.slice(from, start);
+  // What a placeholder stands for has been said to be something already: words before it were about that.
+  const before = all.slice(lastEnd(PLACEHOLDERS, all) + 1);
   const said = lastEnd(words, before);
   if (said >= 0 && said >= lastEnd(OTHERS, before)) return true;
   if (said >= 0) return false;
-  const behind = /^[^.,;:\n]*/.exec(text.slice(end, end + BEHIND))![0];
-  return lastEnd(words, behind) >= 0 && lastEnd(OTHERS, before) < 0;
+  const behind = /^[^.,;:\n<]*/.exec(text.slice(end, end + BEHIND))![0];
+  return lastEnd(words, behind) >= 0 && lastEnd(OTHERS, all) < 0;
 }
 
-/** Most long rows of digits stand far from any word. */
 function hasLetter(text: string, from: number, to: number): boolean {
   const end = Math.min(to, text.length);
   for (let at = from; at < end; at++) {

@@ -106,8 +106,8 @@ export function nationalCodes(scan: Scan, start: number): void {
 }
 
 function judge(scan: Scan, { type, check, score }: NationalId, start: number, end: number, isSure: boolean, value: string): void {
-  if (!scan.wants(type) || !(isSure || scan.hasContext(type, start, end)) || !beginsHere(scan.text, start)) return;
-  scan.work.spend(20);
+  if (!scan.wants(type) || !beginsHere(scan.text, start) || !(isSure || scan.hasContext(type, start, end))) return;
+  scan.work.spend(5);
   if (check(value.toUpperCase()).isValid) scan.add(type, start, end, score);
 }
 

@@ -22,7 +22,7 @@ const PEM_END = /-----END [A-Z0-9 ]{0,40}-----/y;
 /** Between a keyword and its value: a quote that ends the keyword, a sign or a word, a quote that begins the value. */
 const VALUE = new RegExp(
   '["\'`\\])]{0,2}(?:\\s{0,3}(?::=|=>|==?|:|＝|：)\\s{0,3}|\\s(?:is|ist|lautet|est|es|è|é|to|jest|är|это)(?:\\s?:)?\\s|(?:は|是|为|為)\\s?)' +
-    '(?:(?:Bearer|Basic|Token)\\s)?(["\'`]?)([^\\s"\'`<>,;，。、；]{6,512})', 'iy');
+    '(?:(?:Bearer|Basic|Token)\\s)?(["\'`「『“„]?)([^\\s"\'`<>,;，。、；「」『』“”„]{6,512})', 'iy');
 const AUTHORIZATION = /\s([A-Za-z0-9+/=._~-]{16,4096})/y;
 /** What stands in a secret's place: names of variables and of functions, paths into them, words of documentation. */
 const PLACEHOLDER = new RegExp(
@@ -32,10 +32,15 @@ const PLACEHOLDER = new RegExp(
 const BITS_MIN = 15;
 
 /** Words behind which a value is secret, without marks between their parts; any may end a longer name (`DB_PASSWORD`). */
-const KEYWORD = new RegExp(
-  '(?:password|passwd|passcode|passphrase|pwd|secret|apikey|apitoken|accesskey|accesstoken|secretkey|privatekey|authtoken|authkey|clientsecret|' +
-    'signingkey|encryptionkey|licensekey|sharedkey|accountkey|sessiontoken|refreshtoken|bearertoken|token|credentials?|passwort|kennwort|' +
-    'contraseña|clave|senha|motdepasse|hasło|haslo|wachtwoord|lösenord|passord|salasana|parola|şifre|пароль|ключ)$');
+const KEYWORDS = [
+  'password', 'passwd', 'passcode', 'passphrase', 'pwd', 'secret', 'apikey', 'apitoken', 'accesskey', 'accesstoken', 'secretkey', 'privatekey',
+  'authtoken', 'authkey', 'clientsecret', 'signingkey', 'encryptionkey', 'licensekey', 'sharedkey', 'accountkey', 'sessiontoken', 'refreshtoken',
+  'bearertoken', 'token', 'credential', 'credentials', 'passwort', 'kennwort', 'contraseña', 'clave', 'senha', 'motdepasse', 'hasło', 'haslo',
+  'wachtwoord', 'lösenord', 'passord', 'salasana', 'parola', 'şifre', 'пароль', 'ключ',
+];
+const KEYWORD = new RegExp(`(?:${KEYWORDS.join('|')})$`);
+/** Few words end like one of them. */
+const ENDINGS = new Set([...KEYWORDS, 'key', 'passe', 'kod', 'bearer', 'basic'].map((word) => word.slice(-3)));
 
 /** Keywords of scripts that write without blanks. */
 export const OTHER_SECRET_WORDS = /密码|密碼|口令|密钥|パスワード|暗証番号|비밀번호|암호|पासवर्ड|كلمة المرور|סיסמה|รหัสผ่าน/g;
@@ -74,6 +79,7 @@ export function privateKey(scan: Scan, start: number): number {
 
 /** A value behind a keyword, if it looks drawn rather than written. @param end behind the keyword */
 export function secretBehind(scan: Scan, start: number, end: number): void {
+  if (isWord(scan.text.charCodeAt(start)) && !ENDINGS.has(scan.text.slice(end - 3, end).toLowerCase())) return;
   const word = scan.text.slice(start, end);
   if (/^(?:Bearer|Basic)$/.test(word)) return credentials(scan, end);
   if (isWord(word.charCodeAt(0)) && !isKeyword(scan.text, start, word)) return;
