@@ -61,8 +61,9 @@ export function loadPeers(): readonly Peer[] {
 
 function redactPii({ SyncRedactor }: RedactPii): Peer {
   const types = ENTITY_TYPES.filter((type) => REDACTORS[type]);
-  const only = (names: readonly string[], replaceWith?: string) => new SyncRedactor({
-    builtInRedactors: Object.fromEntries(ALL_REDACTORS.map((name) => [name, { enabled: names.includes(name), replaceWith }])),
+  const only = (names: readonly string[], globalReplaceWith?: string) => new SyncRedactor({
+    globalReplaceWith,
+    builtInRedactors: Object.fromEntries(ALL_REDACTORS.map((name) => [name, { enabled: names.includes(name) }])),
   });
   const asItComes = new SyncRedactor({});
   const whole = only(types.flatMap((type) => REDACTORS[type]!));
