@@ -1,6 +1,10 @@
 // `npm run bench`: what governing a call costs, as a ratio to a bare insert on the same stack. docs/benchmarks.md says how
 // to read it.
 import { rmSync, writeFileSync } from 'node:fs';
+import { chainStudy } from './studies/agents/chain-study.js';
+import { mcpStudy, secretStudy } from './studies/agents/connector-study.js';
+import { nodeStudy } from './studies/agents/node-study.js';
+import { resolveStudy } from './studies/agents/resolve-study.js';
 import { appendStudy } from './studies/append-study.js';
 import { approveStudy } from './studies/approve-study.js';
 import { auditQueryStudy } from './studies/audit-query-study.js';
@@ -25,7 +29,8 @@ import { verifyStudy } from './studies/verify-study.js';
 
 /** The sweep is behind what counts requests: it ends them. */
 const STUDIES: readonly Study[] = [
-  pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy, notifyStudy, integrateStudy, verifyStudy, piiStudy,
+  pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy, notifyStudy, integrateStudy, verifyStudy,
+  secretStudy, mcpStudy, nodeStudy, chainStudy, resolveStudy, piiStudy,
 ];
 
 /** What then fails fails for want of the servers, which is no news. */

@@ -34,9 +34,9 @@ export const USAGE = `npm run bench -- [options]
   --connections N    connections of the load generator (64)
   --agents N         agents that call in turn (1000)
   --pool N           connections of each server to PostgreSQL (10)
-  --only a,b         only these figures: receipt, key, connector, hot, pending, approve, sweep, million, append, audit-query,
-                     integrate, verify, pii (key and the last six, of which all but integrate and pii take some 10 minutes, only
-                     where they are named)
+  --only a,b         only these figures: receipt, connector, hot, pending, approve, sweep; and, only where they are named,
+                     key, secret, mcp, node, resolve, chain, notify, integrate, pii, and million, append, audit-query, verify, each of
+                     which takes some 10 minutes
   --entries N        entries beside which append and audit-query measure, and that verify reads (2000000; 100000 with --quick)
   --organizations N  over how many organizations append and audit-query spread them (1)
   --plans DIR        write the plans of what audit-query asks the database to DIR

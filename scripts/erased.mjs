@@ -27,9 +27,8 @@ async function check({ binaries, dataDir, stop }) {
   const server = await startServer({ env: { ...STORY_ENVIRONMENT, AUDIT_ARCHIVE: archive, AUDIT_CHECKPOINT_SECONDS: '1' } });
   const { superuserUrl: database } = server.database;
   await query(database, ...(await uncompressed(database)));
-  const { asRoot } = await import('../dist/proofs/test/support/http/actors.js');
-  const secret = { value: 'canary-of-a-connectors-secret', origins: ['https://api.example.com'] };
-  (await asRoot(server).put('/api/v1/secrets/canary', secret)).expect(201);
+  const secret = 'canary-of-a-connectors-secret';
+  await secretIsUsed(server, secret);
   const userId = await theyWereHere(server, async () => {
     await aged(server.database);
     await swept(server.database, archive);
@@ -40,6 +39,7 @@ async function check({ binaries, dataDir, stop }) {
   await theyAreErased(server, userId);
   const { valid, archives } = await verifiedArchives(server.database, archive);
   process.stdout.write(`${archives} archives, which ${valid ? 'verify' : 'do not verify'}\n`);
+  const output = server.output();
   await server.kill('SIGTERM');
 
   const dump = dumpOf(binaries, database);
@@ -48,8 +48,9 @@ async function check({ binaries, dataDir, stop }) {
   await stop();
   const left = report('after', texts, dump, dataDir, archive);
   // A column of bytes stands in a dump as hexadecimal digits.
-  const shown = ['utf8', 'hex', 'base64'].map((form) => Buffer.from(secret.value).toString(form));
-  const isSealed = Object.values(report('a secret of a connector', shown, dump, dataDir, archive)).every((found) => found === 0);
+  const shown = ['utf8', 'hex', 'base64'].map((form) => Buffer.from(secret).toString(form));
+  const isSealed = Object.values(report('a secret of a connector', shown, dump, dataDir, archive)).every((found) => found === 0)
+    && !shown.some((text) => output.includes(text));
   const inLog = Object.keys(NAMES).length;
   const inTables = inLog + Object.keys(SIGN_IN).length;
   if (known.inDump < inTables || known.inFiles < inTables || known.inArchive < inLog) {
@@ -59,6 +60,23 @@ async function check({ binaries, dataDir, stop }) {
   const isGone = Object.values(left).every((found) => found === 0);
   process.stdout.write(isGone ? 'nothing of them is left\n' : 'something of them is left\n');
   return isGone && valid && isSealed;
+}
+
+/** A connector shows the secret to a receiver, which repeats it in its answer. */
+async function secretIsUsed(server, value) {
+  const { asRoot } = await import('../dist/proofs/test/support/http/actors.js');
+  const { anAgent } = await import('../dist/proofs/test/support/builders/agents.js');
+  const { startReceiver } = await import('../dist/proofs/test/support/http/receiver.js');
+  const receiver = await startReceiver();
+  receiver.standing(({ headers }) => ({ body: { seen: headers.authorization } }));
+  const root = asRoot(server);
+  (await root.put('/api/v1/secrets/canary', { value, origins: [receiver.url] })).expect(201);
+  const connector = { type: 'http', method: 'POST', url: `${receiver.url}/`, headers: { authorization: 'Bearer {secrets.canary}' } };
+  (await root.post('/api/v1/capabilities', { name: 'crm.canary', description: 'Shows a secret.', connector })).expect(201);
+  const agent = await anAgent(server).granted('crm.canary').create();
+  (await agent.client.post('/api/v1/execute', { capability: 'crm.canary' })).expect(200);
+  if (receiver.requests[0]?.headers.authorization !== `Bearer ${value}`) throw new Error('the secret was not shown: this proves nothing');
+  await receiver.close();
 }
 
 /** Says where the texts are. What a table holds stands in a dump as lines below its COPY; those are named, not shown. */

@@ -1,13 +1,28 @@
-// The other end of the `http` connector: answers every call at once, in a process of its own.
+// The other end of connectors: answers every call at once, in a process of its own. `/mcp` is an MCP server of the revision 2026-07-28
+// with one tool, and as little behind it.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 const ANSWER = JSON.stringify({ ok: true, reference: 'PO-48213' });
+const TOOL = { name: 'order', description: 'Orders what is asked for.', inputSchema: { type: 'object' } };
+/** What each method results in, as JSON. */
+const RESULTS: Readonly<Record<string, string>> = {
+  'server/discover': JSON.stringify({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, serverInfo: { name: 'orders' } }),
+  'tools/list': JSON.stringify({ tools: [TOOL], ttlMs: 300_000 }),
+  'tools/call': JSON.stringify({ content: [{ type: 'text', text: 'PO-48213' }], structuredContent: { ok: true } }),
+};
 
 const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-  request.resume().once('end', () => {
-    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': ANSWER.length }).end(ANSWER);
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk)).once('end', () => {
+    const answer = request.url === '/mcp' ? answerTo(Buffer.concat(chunks).toString('utf8')) : ANSWER;
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(answer) }).end(answer);
   });
 });
 process.once('SIGTERM', () => process.exit(0));
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
+
+function answerTo(text: string): string {
+  const { id, method } = JSON.parse(text) as { id: number; method: string };
+  return `{"jsonrpc":"2.0","id":${id},"result":${RESULTS[method] ?? '{}'}}`;
+}

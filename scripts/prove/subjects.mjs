@@ -13,6 +13,7 @@ const REPLAY = ['domain/audit/replay/', 'domain/audit/completeness/'];
 const RETENTION = ['domain/audit/retention/', 'modules/audit/retention/'];
 const ERASURE = ['domain/audit/erasure/', 'modules/audit/erasures/', 'modules/privacy/'];
 const PROVIDER = ['modules/sign-in/provider/', 'modules/sign-in/bearer/'];
+const WHO = ['domain/access/', 'platform/auth/', 'platform/http/', 'modules/sign-in/provider/accounts/'];
 
 /** By name: `[seconds, …what it is about]`. */
 export const SUBJECTS = {
@@ -29,12 +30,14 @@ export const SUBJECTS = {
   'faults/audit/signing-key': [32, 'modules/audit/keys/', 'domain/audit/notes/'],
   'faults/audit/trees': [15, ...SIGNED],
   'faults/decisions/begun-again': [49, 'modules/gate/', 'modules/executions/'],
+  'faults/decisions/delegated-decisions': [20, ...GATE, 'modules/tasks/', 'modules/hitl/requests/'],
   'faults/decisions/late-decision': [8, ...GATE],
   'faults/decisions/request-expiry': [50, 'modules/hitl/expiry/'],
   'faults/decisions/shared-changes': [15, ...SHARED, ...GATE],
   'faults/decisions/stale-decision': [12, ...GATE],
   'faults/decisions/stop': [26, ...SHARED, 'modules/gate/'],
   'faults/decisions/usage-order': [5, 'modules/capabilities/'],
+  'faults/node/start-or-withdrawal': [25, 'modules/node/'],
   'faults/node/lost-servers': [70, 'modules/node/', 'modules/gate/execution/', 'modules/gate/runtimes/', 'modules/executions/'],
   'faults/notifications/slow-receivers': [12, 'modules/notifications/senders/', 'platform/outbound/', 'platform/mail/'],
   'faults/retention/erase-escaped': [36, ...ERASURE],
@@ -75,7 +78,10 @@ export const SUBJECTS = {
   'long/code/style': [6, 'eslint.config.mjs', '.oxlintrc.json', 'scripts/lint/'],
   'long/decisions/edit-guards': [15, ...REQUESTS],
   'long/harness/test-server': [15, 'test/support/servers/'],
-  'long/http/permission-matrix': [45, 'domain/access/', 'platform/auth/', 'platform/http/', 'modules/sign-in/provider/accounts/'],
+  'long/http/permission-matrix-others': [20, ...WHO],
+  'long/http/permission-matrix-posts': [20, ...WHO],
+  'long/http/permission-matrix-posts-to-things': [20, ...WHO],
+  'long/http/permission-matrix-reads': [20, ...WHO],
   'long/http/queue-rules': [25, 'domain/hitl/', 'modules/hitl/queue/'],
   'long/http/tier-matrix': [25, 'platform/commerce/', 'modules/commercial/'],
   'long/notifications/scanners': [25, 'modules/notifications/decisions/'],

@@ -47,9 +47,12 @@ export class RoutingDecisionStore {
         decision.agentId, decision.agentName, decision.score, JSON.stringify(decision.candidates), decision.askedBy, decision.createdAt,
       ],
     );
+    // Of many at once one forgets, and the others do not wait for it. Both inner questions are asked once: a join would ask for each row.
     tx.queue(
-      `delete from routing_decisions where organization_id = $1 and id in
-         (select id from routing_decisions where organization_id = $1 order by id desc offset ${LOG_LENGTH})`,
+      `delete from routing_decisions where organization_id = $1 and id = any (array(
+         select id from routing_decisions where organization_id = $1 and id < (
+           select id from routing_decisions where organization_id = $1 order by id desc offset ${LOG_LENGTH - 1} limit 1)
+         for update skip locked))`,
       [decision.organizationId],
     );
   }

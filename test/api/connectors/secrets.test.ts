@@ -131,7 +131,9 @@ describe('a call with a secret', () => {
     expect((await call(agent)).expect(200).body).toMatchObject({ status: 'failed', error: { code: 'CONNECTOR_STATUS' } });
     expect(await executionOf(server, reply.text('executionId'))).toMatchObject({ output: { seen: 'Bearer [secret]' } });
     const base64 = Buffer.from(VALUE).toString('base64').slice(0, 40);
-    const cores = [VALUE, encodeURIComponent(VALUE), 'canary', JSON.stringify(VALUE).slice(1, -1), base64];
+    // A column of bytes stands in a dump as hexadecimal digits.
+    const hex = Buffer.from(VALUE).toString('hex');
+    const cores = [VALUE, encodeURIComponent(VALUE), 'canary', JSON.stringify(VALUE).slice(1, -1), base64, hex];
     const listed = await Promise.all(['/api/v1/secrets', '/api/v1/capabilities', '/api/v1/audit/export'].map((path) => root.get(path)));
     const answers = JSON.stringify([reply.body, ...listed.map((one) => one.expect(200).body), await auditOf(server, agent.id)]);
     expect(answers).toContain('admin.secret_changed');

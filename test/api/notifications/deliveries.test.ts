@@ -5,6 +5,7 @@ import { anOrganization, aPerson, aTeam, firstOrganization, type BuiltPerson } f
 import { asRoot, type Client } from '../../support/http/actors.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startSmtp, type TestSmtp } from '../../support/http/smtp-server.js';
+import { withHeldDeliveries } from '../../support/notifications/held-deliveries.js';
 import { eventually } from '../../support/running/eventually.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
@@ -270,7 +271,7 @@ describe('deliveries', () => {
     const boss = await aPerson(server, 'owner', { organizationId: elsewhere });
     const theirs = await anAgent(server).inOrganization(elsewhere).granted('email.send', { hitlMode: 'propose' }).create();
     // Nobody delivers for this organization while the request is decided.
-    const id = await withHeldDeliveries(elsewhere, async () => {
+    const id = await withHeldDeliveries(server, elsewhere, async () => {
       const asking = await asked('email.send', theirs);
       (await boss.client.post(`/api/v1/hitl/${asking}/reject`)).expect(200);
       return asking;
@@ -284,21 +285,4 @@ describe('deliveries', () => {
     });
     expect(mailsTo(boss, id)).toEqual([]);
   });
-
-  /** Deliveries of an organization wait while `work` runs. */
-  async function withHeldDeliveries<Result>(of: string, work: () => Promise<Result>): Promise<Result> {
-    const trigger = `hold_${of.slice(-12)}`;
-    await server.sql(`create function ${trigger}() returns trigger language plpgsql as $$
-      begin if new.organization_id = '${of}' then new.available_at := 'infinity'; end if; return new; end $$`);
-    await server.sql(`create trigger ${trigger} before insert on notification_deliveries for each row execute function ${trigger}()`);
-    const result = await work();
-    await eventually(async () => {
-      const [row] = await server.sql<{ n: number }>(
-        'select count(*)::integer as n from notification_deliveries where organization_id = $1', [of]);
-      expect(row!.n).toBeGreaterThanOrEqual(3);
-    });
-    await server.sql(`drop trigger ${trigger} on notification_deliveries`);
-    await server.sql(`update notification_deliveries set available_at = clock_timestamp() where organization_id = $1`, [of]);
-    return result;
-  }
 });

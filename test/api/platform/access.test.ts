@@ -41,7 +41,7 @@ afterAll(async () => {
 
 const code = ({ body }: Reply) => (body as { code?: string } | undefined)?.code;
 
-// What each of them is answered on each route: test/contract/http/permission-matrix.test.ts.
+// What each of them is answered on each route: test/contract/http/permission-matrix-*.test.ts.
 describe('the routes', () => {
   test('every route names a key of the access table', () => {
     expect(routes.length).toBeGreaterThan(40);
@@ -70,7 +70,7 @@ describe('the routes', () => {
   });
 
   // The interface's rules in their own words, so that a slip in the table is not a slip here too.
-  test('an agent may read the catalogue and its own things, act, delegate, do the work of its node, cancel, report, refresh and exchange: no more', () => {
+  test('an agent may read the catalogue and its own, act, delegate, work, cancel, report, refresh and exchange: no more', () => {
     const allowed = routes.filter(({ access }) => reachOf(access as AccessKey, 'agent') !== 'denied' && access !== 'public');
     expect(allowed.map(({ method, template }) => `${method} ${template}`).sort()).toEqual([
       'GET /api/v1/agents',

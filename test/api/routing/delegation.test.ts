@@ -4,6 +4,7 @@ import { anAgent, type BuiltAgent, type GrantTerms } from '../../support/builder
 import { defineCapability, executionOf, requestOf } from '../../support/builders/gate.js';
 import { aPerson, type BuiltPerson } from '../../support/builders/people.js';
 import { auditOf, eventsOf } from '../../support/log/entries.js';
+import { eventually } from '../../support/running/eventually.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
 interface Task {
@@ -188,5 +189,21 @@ describe('the chain decides', () => {
     expect((queue as { id: string }[]).map(({ id }) => id)).toContain(requestId);
     (await member.client.post(`/api/v1/hitl/${requestId}/approve`)).expect(200);
     expect((await read(task.id, root, 5)).status).toBe('done');
+  });
+
+  test('the owner of the first agent is notified of the request in their queue, and nobody in their place', async () => {
+    const capability = await aCapability();
+    const admin = await aPerson(server, 'admin');
+    const a = await anAgent(server).having({ ownerId: member.id }).granted(capability).create();
+    const [b] = await holders(capability, { hitlMode: 'propose' });
+    taskOf(await delegate(a.client, capability, b));
+    const requestId = (await execute(b!, capability)).expect(202).text('hitlRequestId');
+    const told = async ({ client }: BuiltPerson) => {
+      const all = (await client.get('/api/v1/notifications')).expect(200).at('notifications') as { event: string; hitlRequestId: string }[];
+      return all.filter((one) => one.hitlRequestId === requestId).map(({ event }) => event);
+    };
+    await eventually(async () => expect(await told(member)).toEqual(['hitl.request.created']));
+    // Where level 0 has nobody, administrators stand in for it.
+    expect(await told(admin)).toEqual([]);
   });
 });

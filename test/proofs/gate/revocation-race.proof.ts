@@ -1,11 +1,14 @@
 import { as, asRoot, type Client } from '../../support/http/actors.js';
 import { anAgent, anAgentKey, type BuiltAgent } from '../../support/builders/agents.js';
 import { anOrganization, firstOrganization } from '../../support/builders/people.js';
+import { chainCoverage, ChainRace } from '../../support/proofs/chain-race.js';
 import type { Proof } from '../../support/proofs/proof.js';
 import { done, generator, made, oneOf, pause } from '../../support/proofs/races.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
 const AGENTS = 20;
+/** Chains of agents, beside the agents that act for themselves. */
+const CHAINS = 5;
 const CALLS_PER_ROUND = 25;
 const CAPABILITY = 'web.search';
 const HELD = 'held';
@@ -48,7 +51,8 @@ interface LoggedEntry {
 
 /**
  * Calls of one agent over two servers race with the withdrawal of their authority on one of them. The order that counts is
- * the agent's chain: after the entry of the withdrawal stands no start, until authority is given anew.
+ * the agent's chain: after the entry of the withdrawal stands no start, until authority is given anew. And so do calls of tasks with the
+ * withdrawal of what any agent of the task's chain may do: once it is answered none begins any more.
  */
 export const proof: Proof = {
   name: 'revocation-race',
@@ -57,7 +61,7 @@ export const proof: Proof = {
   needs: 'database',
   run: async ({ count, seed, progress }) => {
     const coverage: Record<string, number> =
-      { 'begun before it': 0, 'refused after it': 0, 'requests approved before it': 0, 'approvals refused': 0 };
+      { 'begun before it': 0, 'refused after it': 0, 'requests approved before it': 0, 'approvals refused': 0, ...chainCoverage() };
     for (const way of WAYS) coverage[`begun ${way}`] = 0;
     for (const withdrawal of WITHDRAWALS) coverage[withdrawal] = 0;
     const random = generator(seed);
@@ -68,15 +72,19 @@ export const proof: Proof = {
         const places = [await firstOrganization(one), await anOrganization(one)] as const;
         const raced: Raced[] = [];
         while (raced.length < AGENTS) raced.push(await prepared(one, places));
+        const chains: ChainRace[] = [];
+        while (chains.length < CHAINS) chains.push(await ChainRace.prepared([one, other], chains.length * 2));
         let checked = 0;
-        while (checked < count) {
+        let late: string | undefined;
+        while (checked < count && late === undefined) {
           const turn = raced.slice(0, count - checked);
-          await Promise.all(turn.map((agent) =>
-            round(agent, [one, other], oneOf(WITHDRAWALS, random), random, coverage)));
-          checked += turn.length;
-          progress(checked);
+          const [found] = await Promise.all([Promise.all(chains.map((chain) => chain.round(random, coverage))), ...turn.map((agent) =>
+            round(agent, [one, other], oneOf(WITHDRAWALS, random), random, coverage))]);
+          late = found.find((one) => one !== undefined);
+          checked += turn.length + chains.length;
+          progress(Math.min(checked, count));
         }
-        const counterexample = (await Promise.all(raced.map(({ agent }) => startAfterWithdrawal(one, agent.id))))
+        const counterexample = late ?? (await Promise.all(raced.map(({ agent }) => startAfterWithdrawal(one, agent.id))))
           .find((found) => found !== undefined)
           ?? (await brokenChain(one));
         return { checked, counterexample, coverage };

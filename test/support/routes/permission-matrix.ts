@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ACCESS, reachOf, type AccessKey, type Permission, ROLES } from '../../../src/domain/access/access.js';
 import { newId } from '../../../src/domain/ids.js';
@@ -25,6 +26,8 @@ interface Call {
 
 let provider: TestProvider;
 let server: TestServer;
+/** Of the running server, and those of the shard. */
+let all: Route[];
 let routes: Route[];
 let principals: MatrixCaller[];
 /** For calls that change nothing: reads, and whatever is refused. */
@@ -40,11 +43,24 @@ const PEOPLE: Partial<Record<MatrixCaller['is'], true>> = { owner: true, admin: 
 /** Calls under way at once. */
 const LANES = 12;
 
-async function prepare(which: 'some' | 'all'): Promise<void> {
+/**
+ * Shards of the routes, each a file of tests with servers of its own, so that workers share the work. Every route is in one of them: the
+ * last takes whatever the others do not.
+ */
+export const SHARDS = {
+  reads: ({ method }) => method === 'GET',
+  'posts-to-things': ({ method, template }) => method === 'POST' && template.includes('{'),
+  posts: ({ method, template }) => method === 'POST' && !template.includes('{'),
+  others: ({ method }) => method !== 'GET' && method !== 'POST',
+} satisfies Readonly<Record<string, (route: Route) => boolean>>;
+export type Shard = keyof typeof SHARDS;
+
+async function prepare(which: 'some' | 'all', shard: Shard): Promise<void> {
   provider = await startProvider();
   server = await startServer({ env: { ...provider.env, ...INTERNAL } });
   await provider.serves(server);
-  routes = await routesOf(server);
+  all = await routesOf(server);
+  routes = all.filter(SHARDS[shard]);
   organizationId = await firstOrganization(server);
   await server.sql(`insert into tenants (id, name) values ('ten_here', 'here')`);
   await server.sql(`update organizations set tenant_id = 'ten_here' where id = $1`, [organizationId]);
@@ -165,11 +181,11 @@ async function callsOf(route: Route, principal: MatrixCaller): Promise<Call[]> {
 }
 
 /**
- * Every route of the running server × callers of every kind, on objects that are really there. What is expected of each pair comes from
- * the access table alone; nothing here knows a route by name.
+ * Every route of the running server that is the shard's × callers of every kind, on objects that are really there. What is expected of
+ * each pair comes from the access table alone; nothing here knows a route by name.
  */
-export function judgePermissionMatrix(which: 'some' | 'all'): void {
-  beforeAll(() => prepare(which));
+export function judgePermissionMatrix(which: 'some' | 'all', shard: Shard, { folder }: { readonly folder: string }): void {
+  beforeAll(() => prepare(which, shard));
   afterAll(async () => {
     await server?.stop();
     await provider?.close();
@@ -178,9 +194,15 @@ export function judgePermissionMatrix(which: 'some' | 'all'): void {
   describe('every route × every principal', () => {
     const counted = { pairs: 0, calls: 0 };
 
-    test('no route is undeclared', () => {
-      expect(routes.length).toBeGreaterThan(30);
-      expect(routes.filter(({ access }) => !Object.hasOwn(ACCESS, access))).toEqual([]);
+    test('no route is undeclared, and each is in one shard, which runs', () => {
+      expect(all.length).toBeGreaterThan(150);
+      expect(all.filter(({ access }) => !Object.hasOwn(ACCESS, access))).toEqual([]);
+      const shards = Object.entries<(route: Route) => boolean>(SHARDS);
+      const shardsOf = (route: Route) => shards.filter(([, takes]) => takes(route)).length;
+      expect(all.filter((route) => shardsOf(route) !== 1).map(({ method, template }) => `${method} ${template}`)).toEqual([]);
+      const files = shards.map(([name]) => `permission-matrix-${name}.test.ts`);
+      expect(readdirSync(folder).filter((file) => file.startsWith('permission-matrix')).sort()).toEqual(files.sort());
+      expect(routes.length).toBeGreaterThan(15);
       expect(principals.length).toBeGreaterThanOrEqual(which === 'all' ? 48 : 26);
     });
 
@@ -216,8 +238,8 @@ export function judgePermissionMatrix(which: 'some' | 'all'): void {
 
     test('all pairs were asked', () => {
       expect(counted.pairs).toBe(routes.length * principals.length);
-      process.stderr.write(`permission matrix: ${routes.length} routes × ${principals.length} principals = ${counted.pairs} pairs, `
-        + `${counted.calls} calls, 0 undeclared\n`);
+      process.stderr.write(`permission matrix, ${shard}: ${routes.length} routes × ${principals.length} principals = `
+        + `${counted.pairs} pairs, ${counted.calls} calls, 0 undeclared\n`);
     });
   });
 }

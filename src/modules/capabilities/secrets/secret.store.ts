@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { SharedReads } from '../../../platform/database/batching/shared-reads.js';
 import { Statements } from '../../../platform/database/statements/statements.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 
@@ -22,6 +23,8 @@ const TERMS = 'name, origins, created_at as "createdAt", updated_at as "updatedA
 /** Rows of secrets. A change locks the head of the organization's chain, as one of a definition that names them does. */
 @Injectable()
 export class SecretStore {
+  private readonly shared = new SharedReads<SealedSecret[]>();
+
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly statements: Statements,
@@ -31,11 +34,11 @@ export class SecretStore {
     return this.dataSource.query(`select ${TERMS} from secrets where organization_id = $1 order by name`, [organizationId]);
   }
 
-  /** Those of them that there are, as they are at this moment. */
+  /** Those of them that there are, as they are when it is asked, or later: calls that ask the same meanwhile share a read. */
   find(organizationId: string, names: readonly string[]): Promise<SealedSecret[]> {
-    return this.statements.byKey(
+    return this.shared.read(JSON.stringify([organizationId, ...names]), () => this.statements.byKey(
       'select name, origins, sealed from secrets where organization_id = $1 and name = any ($2)', [organizationId, names],
-    );
+    ));
   }
 
   async read(tx: Tx, organizationId: string, names: readonly string[]): Promise<SecretTerms[]> {

@@ -1,3 +1,3 @@
 import { judgePermissionMatrix } from '../../support/routes/permission-matrix.js';
 
-judgePermissionMatrix('all');
+judgePermissionMatrix('all', 'reads', { folder: import.meta.dirname });
