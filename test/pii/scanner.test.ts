@@ -54,6 +54,7 @@ describe('the scanner', () => {
 
   it('fails closed when its thread is lost, and scans the next call', async () => {
     const scanner = scannerOf();
+    await scanner.scan(call(LONG));
     const scanning = scanner.scan(call(SLOW));
     const { threads } = scanner as unknown as { threads: { threads: { terminate(): Promise<number> }[] } };
     await Promise.all([expect(scanning).rejects.toThrow(ScanFailed), ...threads.threads.map((thread) => thread.terminate())]);
