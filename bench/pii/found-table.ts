@@ -7,7 +7,8 @@ const percent = (share: number) => (share * 100).toFixed(0);
 const cell = (score: Score | undefined) => (score === undefined ? '' : `${percent(score.precision)} / ${percent(score.recall)}`);
 
 /** Precision and recall in percent, a row for each type. A peer's cell is empty where it has nothing of the kind. */
-export function foundTable(types: readonly EntityType[], ours: Scores, peers: readonly { readonly name: string; readonly scores: Scores }[]): string {
+export function foundTable(types: readonly EntityType[], ours: Scores,
+  peers: readonly { readonly name: string; readonly scores: Scores }[]): string {
   const head = ['Type', 'values', 'Countersign', ...peers.map(({ name }) => `\`${name}\``)];
   const rows = types.map((type) => {
     const score = ours.get(type)!;

@@ -16,7 +16,8 @@ for (const peer of loadPeers()) {
   const found = new Map<string, readonly FoundSpan[]>();
   for (const { text } of lines) found.set(text, await peer.find(text));
   const scores = scoresOf(lines, (text) => found.get(text)!);
-  peers.push({ name: peer.name, scores: new Map(peer.types.flatMap((type) => (scores.has(type) ? [[type, scores.get(type)!] as const] : []))) });
+  peers.push({ name: peer.name, scores: new Map(peer.types.flatMap((type) => (scores.has(type) ? [[type,
+    scores.get(type)!] as const] : []))) });
 }
 const path = join(process.cwd(), 'docs', 'llm.md');
 const page = readFileSync(path, 'utf8');

@@ -27,13 +27,17 @@ interface OpenRedaction {
   };
 }
 
-/** redact-pii's redactors by type. Its `url` is any address, ours one that carries a password; names and postal addresses we do not find. */
+/**
+ * redact-pii's redactors by type. Its `url` is any address, ours one that carries a password; names and postal addresses we do not
+ * find.
+ */
 const REDACTORS: Partial<Record<EntityType, readonly string[]>> = {
   EMAIL_ADDRESS: ['emailAddress'], PHONE_NUMBER: ['phoneNumber'], CREDIT_CARD: ['creditCardNumber'], IP_ADDRESS: ['ipAddress'],
   US_SSN: ['usSocialSecurityNumber'], SECRET: ['password', 'credentials'],
 };
 const ALL_REDACTORS = [
-  'creditCardNumber', 'streetAddress', 'zipcode', 'phoneNumber', 'ipAddress', 'usSocialSecurityNumber', 'emailAddress', 'username', 'password',
+  'creditCardNumber', 'streetAddress', 'zipcode', 'phoneNumber', 'ipAddress', 'usSocialSecurityNumber', 'emailAddress', 'username',
+  'password',
   'credentials', 'digits', 'url', 'names',
 ];
 /** Stands in no text of the corpus. */
@@ -45,10 +49,13 @@ const PATTERNS: Partial<Record<EntityType, readonly string[]>> = {
   CREDIT_CARD: ['CREDIT_CARD'], IBAN_CODE: ['IBAN', 'UK_BANK_ACCOUNT_IBAN'], IP_ADDRESS: ['IPV4', 'IPV6'], MAC_ADDRESS: ['MAC_ADDRESS'],
   URL: ['URL_WITH_AUTH', 'DATABASE_CONNECTION'], CRYPTO: ['BITCOIN_ADDRESS', 'ETHEREUM_ADDRESS'], DATE_OF_BIRTH: ['DATE_OF_BIRTH'],
   SECRET: [
-    'OPENAI_API_KEY', 'AWS_SECRET_KEY', 'AWS_ACCESS_KEY', 'PRIVATE_KEY', 'SSH_PRIVATE_KEY', 'GOOGLE_API_KEY', 'STRIPE_API_KEY', 'GITHUB_TOKEN',
-    'SLACK_TOKEN', 'OAUTH_CLIENT_SECRET', 'JWT_TOKEN', 'GENERIC_SECRET', 'BEARER_TOKEN', 'NPM_TOKEN', 'PYPI_TOKEN', 'GENERIC_API_KEY', 'OAUTH_TOKEN',
+    'OPENAI_API_KEY', 'AWS_SECRET_KEY', 'AWS_ACCESS_KEY', 'PRIVATE_KEY', 'SSH_PRIVATE_KEY', 'GOOGLE_API_KEY', 'STRIPE_API_KEY',
+    'GITHUB_TOKEN',
+    'SLACK_TOKEN', 'OAUTH_CLIENT_SECRET', 'JWT_TOKEN', 'GENERIC_SECRET', 'BEARER_TOKEN', 'NPM_TOKEN', 'PYPI_TOKEN', 'GENERIC_API_KEY',
+    'OAUTH_TOKEN',
   ],
-  US_SSN: ['SSN'], CA_SIN: ['SIN_CA', 'CANADIAN_SIN'], BR_CPF: ['BRAZILIAN_CPF'], UK_NINO: ['NATIONAL_INSURANCE_UK'], UK_NHS: ['NHS_NUMBER'],
+  US_SSN: ['SSN'], CA_SIN: ['SIN_CA', 'CANADIAN_SIN'], BR_CPF: ['BRAZILIAN_CPF'], UK_NINO: ['NATIONAL_INSURANCE_UK'],
+  UK_NHS: ['NHS_NUMBER'],
   DE_TAX_ID: ['GERMAN_TAX_ID'], FR_NIR: ['FRENCH_SOCIAL_SECURITY'], ES_NIF: ['SPANISH_DNI'], IT_FISCAL_CODE: ['ITALIAN_FISCAL_CODE'],
   NL_BSN: ['DUTCH_BSN'], PL_PESEL: ['POLISH_PESEL'], TR_TCKN: ['TURKEY_ID'], IN_AADHAAR: ['INDIAN_AADHAAR'], KR_RRN: ['SOUTH_KOREAN_RRN'],
 };

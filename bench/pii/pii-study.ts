@@ -57,13 +57,16 @@ function corpusText(): string {
 
 /** Prose, with a line of the corpus in each: what a model is asked about a customer. */
 function prompts(): string[] {
-  const prose = ['README.md', 'docs/architecture.md', 'docs/security.md'].map((path) => readFileSync(join(process.cwd(), path), 'utf8')).join('\n');
+  const prose = ['README.md', 'docs/architecture.md', 'docs/security.md'].map((path) => readFileSync(join(process.cwd(), path),
+    'utf8')).join('\n');
   const lines = corpus('tuned').filter(({ spans }) => spans.length > 0);
-  return Array.from({ length: 32 }, (_, index) => `${lines[index * 8]!.text}\n${prose.slice(index * PROMPT, (index + 1) * PROMPT)}`.slice(0, PROMPT));
+  return Array.from({ length: 32 }, (_, index) =>
+    `${lines[index * 8]!.text}\n${prose.slice(index * PROMPT, (index + 1) * PROMPT)}`.slice(0, PROMPT));
 }
 
 /** Megabytes a second, the sides in turn; the first round is thrown away. */
-async function speedsOf(sides: readonly Side[], texts: readonly string[], rounds: number, done: () => void): Promise<Record<string, number[]>> {
+async function speedsOf(sides: readonly Side[], texts: readonly string[], rounds: number, done: () => void): Promise<Record<string,
+  number[]>> {
   const speeds: Record<string, number[]> = Object.fromEntries(sides.map(([name]) => [name, []]));
   for (let round = 0; round <= rounds; round++) {
     for (const [name, redact] of round % 2 === 0 ? sides : sides.toReversed()) {
@@ -138,12 +141,14 @@ function textOf(
     '',
     ...Object.entries(speeds).flatMap(([name, sides]) => {
       const ours = sides['Countersign']!;
-      const rows = Object.entries(sides).map(([side, its]) => [side, cell(median(its), 2), cell(median(its.map((speed, i) => ours[i]! / speed)), 2)]);
+      const rows = Object.entries(sides).map(([side, its]) => [side, cell(median(its), 2), cell(median(its.map((speed, i) =>
+        ours[i]! / speed)), 2)]);
       return [`  The scan for personal data, ${name}:`, '', ...table(['', 'MB/s', 'ours ÷ it'], rows, false), ''];
     }),
     `  A doubled hostile text, 64 KiB to 4 MiB, ${hostile.length} shapes: at most ${cell(worst.ratio, 2)} × the time (${worst.shape}).`,
     '',
-    ...table(['shape', 'doubled', '4 MiB, ms'], hostile.map(({ shape, ratio, ms }) => [shape, ratio === 0 ? '-' : cell(ratio, 2), cell(ms, 0)]), false),
+    ...table(['shape', 'doubled', '4 MiB, ms'], hostile.map(({ shape, ratio, ms }) => [shape, ratio === 0 ? '-' : cell(ratio, 2),
+      cell(ms, 0)]), false),
     '',
     `  The event loop was held for ${cell(held.scanning)} ms at most (${held.shape}); ${cell(held.idle)} ms with nothing to do.`,
     '',

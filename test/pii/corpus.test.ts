@@ -39,7 +39,8 @@ describe('the corpus', () => {
 });
 
 describe('the scan of the half that it was never tuned on', () => {
-  const scores = scoresOf(heldOut, (text) => scanText(text, { terms: CORPUS_TERMS }).map(({ start, end, type }) => [start, end, type] as const));
+  const scores = scoresOf(heldOut, (text) => scanText(text, { terms: CORPUS_TERMS }).map(({ start, end, type }) => [start, end,
+    type] as const));
 
   it.each([...scores.keys()])('finds %s, and little else by that name', (type) => {
     expect(scores.get(type)!.f1).toBeGreaterThanOrEqual(WITHOUT_CHECKSUM.has(type) ? 0.85 : 0.95);

@@ -10,7 +10,8 @@ const built = pathToFileURL(join(process.cwd(), 'dist', 'src', 'modules', 'llm',
 const { PiiScanner, ScanFailed } = await import(built) as { PiiScanner: new () => Scanner; ScanFailed: new () => Error };
 
 const settings = piiSettings({});
-const call = (content: string) => ({ body: JSON.stringify({ messages: [{ role: 'user', content }] }), family: 'openai' as const, settings });
+const call = (content: string) => ({ body: JSON.stringify({ messages: [{ role: 'user', content }] }), family: 'openai' as const,
+  settings });
 const LONG = `${'The quick brown fox. '.repeat(5_000)} anna@example.com`;
 /** Short, and more work than the event loop is given. */
 const LABORIOUS = `${'tel 0301234567 '.repeat(3_000)} anna@example.com`;
@@ -37,11 +38,13 @@ describe('the scanner', () => {
     const read = await scanner.readAnswer(body, 'openai', settings, new Map([['<CREDIT_CARD_1>', '4111 1111 1111 1111']]));
     expect(read.counts).toEqual({ EMAIL_ADDRESS: 1, PHONE_NUMBER: 3_000 });
     expect(JSON.stringify(read.body)).toContain('4111 1111 1111 1111');
-    expect((await scanner.preview(LONG, settings)).values).toEqual([{ type: 'EMAIL_ADDRESS', value: 'anna@example.com', redacted: '<EMAIL_ADDRESS>' }]);
+    expect((await scanner.preview(LONG, settings)).values).toEqual([{ type: 'EMAIL_ADDRESS', value: 'anna@example.com',
+      redacted: '<EMAIL_ADDRESS>' }]);
   });
 
   it('fails closed on what is no JSON, and says nothing of it', async () => {
-    const failure = await scannerOf().scan({ body: '{"secret: anna@example.com', family: 'openai', settings }).catch((error: unknown) => error);
+    const failure = await scannerOf().scan({ body: '{"secret: anna@example.com', family: 'openai',
+      settings }).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ScanFailed);
     expect(String(failure)).not.toContain('anna');
   });

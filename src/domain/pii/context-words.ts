@@ -6,17 +6,25 @@ const BEHIND = 24;
 
 const ID = 'national id|identity (?:card|number)|id (?:card|number|no)|identification number';
 
-/** Words in the languages of those who have such values. Of Latin, Greek and Cyrillic words the beginning must match, of others any place. */
+/**
+ * Words in the languages of those who have such values. Of Latin, Greek and Cyrillic words the beginning must match, of others any
+ * place.
+ */
 const WORDS: Partial<Record<EntityType, string>> = {
   PHONE_NUMBER:
-    'phone|phones|tel|telephone|telefon|telefoon|t[ée]l[ée]phone|telefone|telefono|tel[ée]fono|tfno|mobile|mobil|m[óo]vil|cell|cellulare|celular|' +
-    'handy|gsm|fax|whatsapp|sms|call|calling|called|ring|dial|text (?:me|us|him|her)|hotline|rufnummer|anrufen|rufen|erreichbar|portable|appel|joindre|' +
+    'phone|phones|tel|telephone|telefon|telefoon|t[ée]l[ée]phone|telefone|telefono|tel[ée]fono|tfno|mobile|mobil|m[óo]vil|' +
+    'cell|cellulare|celular|' +
+    'handy|gsm|fax|whatsapp|sms|call|calling|called|ring|dial|text (?:me|us|him|her)|hotline|rufnummer|anrufen|rufen|' +
+    'erreichbar|portable|appel|joindre|' +
     'll[aá]m[ea]|marcar|chiama|ligue|ligar|telem[óo]vel|kom[óo]rk|zadzwo|dzwo|numer telefonu|bel|bellen|ring|tlf|puhelin|телефон|тел|' +
     'звон|позвон|моб|τηλ|κινητ|cep|电话|手机|致电|電話|携帯|전화|휴대폰|연락처|फ़ोन|फोन|मोबाइल|هاتف|جوال|טלפון|โทร',
   CREDIT_CARD:
-    'card|visa|master ?card|amex|american express|discover|diners|jcb|maestro|pan|cvv|cvc|ccv|debit|kreditkarte|karte|carte|cb|tarjeta|carta|' +
+    'card|visa|master ?card|amex|american express|discover|diners|jcb|maestro|pan|cvv|cvc|ccv|debit|kreditkarte|karte|carte|' +
+    'cb|tarjeta|carta|' +
     'cart[ãa]o|kart\\w*|creditcard|kortti|kort|карт|pay|paid|charge|卡号|信用卡|カード|카드',
-  IP_ADDRESS: 'ip|ipv4|ipv6|address|host|server|client|from|ping|ssh|subnet|gateway|dns|login|logged|adresse|serveur|servidor|адрес|сервер|アドレス',
+  IP_ADDRESS:
+    'ip|ipv4|ipv6|address|host|server|client|from|ping|ssh|subnet|gateway|dns|login|logged|adresse|serveur|servidor|' +
+    'адрес|сервер|アドレス',
   MAC_ADDRESS: 'mac|ethernet|hardware address|bssid|device|interface|wlan|wi-?fi|nic',
   CRYPTO: 'wallet|ethereum|eth|ether|bitcoin|btc|crypto|token address|address|donat|usdt|portefeuille|cartera|кошел|钱包',
   US_SSN: 'ssn|social security|social sec|soc sec|ss ?#|ss no|taxpayer|tax id|seguro social',
@@ -44,9 +52,11 @@ const WORDS: Partial<Record<EntityType, string>> = {
 
 /** What else a number may be. Where such a word stands nearer to the value than one of the type's, the value is that. */
 const OTHER_NUMBERS =
-  'order|invoice|ticket|tracking|parcel|shipment|sku|isbn|issn|ean|gtin|upc|part (?:no|number)|model|serial|version|ver|release|build|commit|' +
+  'order|invoice|ticket|tracking|parcel|shipment|sku|isbn|issn|ean|gtin|upc|part (?:no|number)|model|serial|version|ver|' +
+  'release|build|commit|' +
   'revision|rev|timestamp|epoch|unix time|batch|lot|article|item|case|issue|bug|pull request|pr|job|transaction|txn|reference|ref|' +
-  'error code|code|line|row|page|bytes?|size|bestell\\w*|rechnung\\w*|auftrag\\w*|vorgang\\w*|sendung\\w*|artikel\\w*|commande|facture|colis|' +
+  'error code|code|line|row|page|bytes?|size|bestell\\w*|rechnung\\w*|auftrag\\w*|vorgang\\w*|sendung\\w*|artikel\\w*|' +
+  'commande|facture|colis|' +
   'pedido|factura|env[íi]o|ordine|fattura|spedizione|encomenda|fatura|zam[óo]wieni\\w*|faktur\\w*|paczk\\w*|bestelling|factuur|pakket|' +
   'best[äa]llning|tilaus|заказ\\w*|счёт|счет|посылк\\w*|sipari[şs]|订单|订单号|单号|快递|注文番号|注文|伝票|주문번호|주문|송장';
 
@@ -76,7 +86,10 @@ interface ContextText {
   readonly context: string;
 }
 
-/** Whether a word of any type stands before a value, or what stands before the text is near. Most long rows of digits stand far from any. */
+/**
+ * Whether a word of any type stands before a value, or what stands before the text is near. Most long rows of digits stand far from
+ * any.
+ */
 export function isAnyBefore({ text, context }: ContextText, start: number): boolean {
   const from = Math.max(0, start - BEFORE);
   return (from === 0 && context !== '') || (hasLetter(text, from, start) && ANY.test(text.slice(from, start)));

@@ -8,7 +8,8 @@ import { scanText } from './scan-text.js';
 import { piiSettings, type PiiAction } from './settings.js';
 
 const lines = [...corpus('tuned'), ...corpus('held-out')];
-const scanned = (body: unknown, action: PiiAction) => scanCall({ body: JSON.stringify(body), family: 'openai', settings: piiSettings({ action }) });
+const scanned = (body: unknown, action: PiiAction) => scanCall({ body: JSON.stringify(body), family: 'openai',
+  settings: piiSettings({ action }) });
 
 describe('what is done to what was found', () => {
   it('redacts by type, masks but for the last four of what people tell apart by them, and numbers tokens', () => {
@@ -27,13 +28,16 @@ describe('what is done to what was found', () => {
   it('gives the same tokens to a conversation that is sent again, and goes on with the numbers', () => {
     const first = [{ role: 'user', content: 'I am anna@example.com' }];
     const second = [...first, { role: 'assistant', content: 'Hello anna@example.com' }, { role: 'user', content: 'and bea@example.com' }];
-    expect(JSON.parse(scanned({ messages: first }, 'tokenize').body)).toEqual({ messages: [{ role: 'user', content: 'I am <EMAIL_ADDRESS_1>' }] });
-    expect((JSON.parse(scanned({ messages: second }, 'tokenize').body) as { messages: { content: string }[] }).messages.map(({ content }) => content))
+    expect(JSON.parse(scanned({ messages: first }, 'tokenize').body)).toEqual({ messages: [{ role: 'user',
+      content: 'I am <EMAIL_ADDRESS_1>' }] });
+    expect((JSON.parse(scanned({ messages: second },
+      'tokenize').body) as { messages: { content: string }[] }).messages.map(({ content }) => content))
       .toEqual(['I am <EMAIL_ADDRESS_1>', 'Hello <EMAIL_ADDRESS_1>', 'and <EMAIL_ADDRESS_2>']);
   });
 
   it('leaves tokens that somebody wrote as they are in both directions, wherever they stand', () => {
-    const { body, tokens } = scanned({ messages: [{ role: 'user', content: 'anna@example.com' }, { role: 'user', content: 'say <EMAIL_ADDRESS_1>' }] },
+    const { body, tokens } = scanned({ messages: [{ role: 'user', content: 'anna@example.com' }, { role: 'user',
+      content: 'say <EMAIL_ADDRESS_1>' }] },
       'tokenize');
     expect(body).toContain('"<EMAIL_ADDRESS_2>"');
     expect(restoreTokens('<EMAIL_ADDRESS_1> is <EMAIL_ADDRESS_2>', new Map(tokens))).toBe('<EMAIL_ADDRESS_1> is anna@example.com');

@@ -43,7 +43,8 @@ describe('the scan of a text', () => {
 
   it('leaves nothing behind: what was found is in no redacted text, and nothing more is found in it', () => {
     const options = { terms: CORPUS_TERMS };
-    fc.assert(fc.property(fc.array(fc.constantFrom(...lines), { minLength: 1, maxLength: 6 }), fc.constantFrom(' ', '\n', '; '), (some, joint) => {
+    fc.assert(fc.property(fc.array(fc.constantFrom(...lines), { minLength: 1, maxLength: 6 }), fc.constantFrom(' ', '\n', '; '), (some,
+      joint) => {
       const text = some.map((line) => line.text).join(joint);
       const redacted = new Redactor('redact').redact(text, scanText(text, options));
       expect(shown(redacted, options)).toEqual([]);

@@ -94,7 +94,8 @@ export function isWord(code: number): boolean {
 
 /** By which parts of one identifier are joined, as in UUIDs, paths, versions and order numbers. */
 function joins(code: number): boolean {
-  return code === 0x2d || code === 0x2e || code === 0x2f || code === 0x3a || code === 0x2b || code === 0x23 || code === 0x3d || code === 0x5c;
+  return code === 0x2d || code === 0x2e || code === 0x2f || code === 0x3a || code === 0x2b || code === 0x23 || code === 0x3d ||
+    code === 0x5c;
 }
 
 /** Whether an identifier may begin here: what stands before is not a part of it. */

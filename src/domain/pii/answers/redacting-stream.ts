@@ -51,7 +51,8 @@ export class RedactingStream implements TextStream {
     if (cut <= from) return '';
     const gone = findings.filter(({ start }) => start < cut);
     for (const { type } of gone) countEntity(this.counts, type);
-    const moved = gone.map((finding) => ({ ...finding, start: Math.max(finding.start, from) - from, end: Math.min(finding.end, cut) - from }));
+    const moved = gone.map((finding) => ({ ...finding, start: Math.max(finding.start, from) - from, end: Math.min(finding.end,
+      cut) - from }));
     const out = this.redactor.redact(text.slice(from, cut), moved);
     this.held = text.slice(cut);
     this.sent = text.slice(Math.max(0, cut - CONTEXT), cut);

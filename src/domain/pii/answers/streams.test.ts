@@ -25,7 +25,8 @@ function piecesOf(text: string, size: number): string[] {
 describe('a streamed answer', () => {
   it('is redacted as if it had come whole, whatever the size of the pieces', () => {
     for (const [index, text] of lines.entries()) {
-      for (const size of [1, 2 + (index % 7), 16]) expect(streamed(new RedactingStream(options), piecesOf(text, size))).toBe(redacted(text));
+      for (const size of [1, 2 + (index % 7), 16]) expect(streamed(new RedactingStream(options), piecesOf(text,
+        size))).toBe(redacted(text));
     }
   });
 
@@ -75,7 +76,8 @@ describe('the streamed arguments of a tool', () => {
   const texts = fc.oneof(fc.constantFrom(...lines), fc.string({ unit: 'grapheme' }));
   const values = fc.oneof(texts, fc.constantFrom(4111111111111111, 44051401359, 12, -1.5, true, null), fc.array(texts, { maxLength: 3 }));
   const names = fc.constantFrom('to', 'body', 'card', 'pesel', 'dateOfBirth', 'phone', 'note');
-  const asAnswer = (json: string) => readAnswer({ choices: [{ message: { tool_calls: [{ function: { name: 'send', arguments: json } }] } }] },
+  const asAnswer = (json: string) => readAnswer({ choices: [{ message: { tool_calls: [{ function: { name: 'send',
+    arguments: json } }] } }] },
     'openai', piiSettings({ answers: 'redact', terms: CORPUS_TERMS }), new Map());
   const argumentsOf = (body: unknown) => (body as { choices: { message: { tool_calls: { function: { arguments: string } }[] } }[] })
     .choices[0]!.message.tool_calls[0]!.function.arguments;
@@ -98,21 +100,26 @@ describe('the streamed arguments of a tool', () => {
   });
 
   it('go on as they came where they are no JSON', () => {
-    for (const text of ['{"x":', 'yes, 12 of "them', '{"a\\', '1e9', '}}]]']) expect(streamed(new RedactingJsonStream(), piecesOf(text, 1))).toBe(text);
+    for (const text of ['{"x":', 'yes, 12 of "them', '{"a\\', '1e9', '}}]]']) expect(streamed(new RedactingJsonStream(), piecesOf(text,
+      1))).toBe(text);
   });
 });
 
 describe('tokens in a streamed answer', () => {
-  const tokens = new Map([['<EMAIL_ADDRESS_1>', 'ann"a@example.com'], ['<EMAIL_ADDRESS_12>', 'Änne@例え.jp 🙂'], ['<PHONE_NUMBER_1>', '<EMAIL_ADDRESS_1>']]);
-  const text = 'Näher <EMAIL_ADDRESS_1>🙂 <EMAIL_ADDRESS_12><PHONE_NUMBER_1> <EMAIL_ADDRESS_2> <EMAIL_ADDRESS_ <<EMAIL_ADDRESS_1> < ende <EMAIL';
-  const whole = 'Näher ann"a@example.com🙂 Änne@例え.jp 🙂<EMAIL_ADDRESS_1> <EMAIL_ADDRESS_2> <EMAIL_ADDRESS_ <ann"a@example.com < ende <EMAIL';
+  const tokens = new Map([['<EMAIL_ADDRESS_1>', 'ann"a@example.com'], ['<EMAIL_ADDRESS_12>', 'Änne@例え.jp 🙂'], ['<PHONE_NUMBER_1>',
+    '<EMAIL_ADDRESS_1>']]);
+  const text = 'Näher <EMAIL_ADDRESS_1>🙂 <EMAIL_ADDRESS_12><PHONE_NUMBER_1> <EMAIL_ADDRESS_2> <EMAIL_ADDRESS_ ' +
+    '<<EMAIL_ADDRESS_1> < ende <EMAIL';
+  const whole = 'Näher ann"a@example.com🙂 Änne@例え.jp 🙂<EMAIL_ADDRESS_1> <EMAIL_ADDRESS_2> <EMAIL_ADDRESS_ ' +
+    '<ann"a@example.com < ende <EMAIL';
 
   it('come back wherever the bytes are cut, in two pieces and in many', () => {
     const bytes = new TextEncoder().encode(text);
     const read = (cuts: readonly number[]) => {
       const decoder = new TextDecoder();
       const ends = [...cuts, bytes.length];
-      return streamed(new TokenStream(tokens), ends.map((end, index) => decoder.decode(bytes.subarray(ends[index - 1] ?? 0, end), { stream: true })));
+      return streamed(new TokenStream(tokens), ends.map((end, index) => decoder.decode(bytes.subarray(ends[index - 1] ?? 0, end),
+        { stream: true })));
     };
     for (let first = 0; first <= bytes.length; first++) {
       for (let second = first; second <= bytes.length; second++) expect(read([first, second])).toBe(whole);

@@ -79,7 +79,8 @@ class Walk {
     const isText = isJsonObject(source) && (source['type'] === 'text' || source['type'] === 'content');
     if (!isText) this.unscanned++;
     const bytes: Shape = isText ? { type: 'keep', media_type: 'keep' } : BYTES;
-    return this.object(part, { type: 'keep', cache_control: 'keep', source: bytes, input_audio: BYTES, file: BYTES, image_url: BYTES }, pointer);
+    return this.object(part, { type: 'keep', cache_control: 'keep', source: bytes, input_audio: BYTES, file: BYTES, image_url: BYTES },
+      pointer);
   }
 
   private number(value: number, pointer: string, member: string): JsonValue {

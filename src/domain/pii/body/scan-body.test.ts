@@ -19,7 +19,8 @@ const EVERYWHERE: Readonly<Record<ProviderFamily, JsonValue>> = {
     messages: [
       { role: 'system', content: MAIL, name: MAIL },
       { role: 'user', content: [{ type: 'text', text: MAIL }, { type: 'unknown_part', deep: { er: [MAIL] } }] },
-      { role: 'assistant', tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'send', arguments: JSON.stringify({ to: [MAIL] }) } }] },
+      { role: 'assistant', tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'send',
+        arguments: JSON.stringify({ to: [MAIL] }) } }] },
       { role: 'assistant', function_call: { name: 'send', arguments: JSON.stringify({ [MAIL]: 1 }) } },
       { role: 'tool', tool_call_id: 'call_1', content: MAIL },
     ],
@@ -53,17 +54,20 @@ describe('the scan of a body', () => {
 
   it('leaves what the format gives meaning to as it is', () => {
     const body = {
-      model: MAIL, messages: [{ role: MAIL, tool_call_id: MAIL, content: [{ type: MAIL }], tool_calls: [{ id: MAIL, function: { name: MAIL } }] }],
+      model: MAIL, messages: [{ role: MAIL, tool_call_id: MAIL, content: [{ type: MAIL }], tool_calls: [{ id: MAIL,
+        function: { name: MAIL } }] }],
       tools: [{ type: MAIL, function: { name: MAIL, parameters: { required: [MAIL], properties: { [MAIL]: { type: 'string' } } } } }],
       tool_choice: { function: { name: MAIL } },
     };
     expect(places(body, 'openai')).toEqual([]);
-    expect(places({ model: MAIL, messages: [{ role: 'user', content: [{ type: 'tool_use', id: MAIL, name: MAIL }] }], tool_choice: { name: MAIL } },
+    expect(places({ model: MAIL, messages: [{ role: 'user', content: [{ type: 'tool_use', id: MAIL, name: MAIL }] }],
+      tool_choice: { name: MAIL } },
       'anthropic')).toEqual([]);
   });
 
   it('says where in the body a text stands, and takes the name of its member for context', () => {
-    const { found } = scanBody({ messages: [{ role: 'user', content: 'x' }], customer: { 'date/OfBirth': '1985-03-12', pesel: 44051401359 } }, 'openai');
+    const { found } = scanBody({ messages: [{ role: 'user', content: 'x' }], customer: { 'date/OfBirth': '1985-03-12',
+      pesel: 44051401359 } }, 'openai');
     expect(found.map(({ pointer, kind, findings }) => [pointer, kind, findings[0]!.type])).toEqual([
       ['/customer/date~1OfBirth', 'text', 'DATE_OF_BIRTH'], ['/customer/pesel', 'number', 'PL_PESEL'],
     ]);
@@ -85,7 +89,8 @@ describe('the scan of a body', () => {
   it('counts images, sound and files, reads what stands beside them, and leaves their bytes', () => {
     const bytes = `data:image/png;base64,${Buffer.from(MAIL.repeat(9)).toString('base64')}`;
     const openai = { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: bytes } },
-      { type: 'input_audio', input_audio: { data: 'QUJD', format: 'wav' } }, { type: 'file', file: { file_data: bytes, filename: MAIL } }] }] };
+      { type: 'input_audio', input_audio: { data: 'QUJD', format: 'wav' } }, { type: 'file', file: { file_data: bytes,
+        filename: MAIL } }] }] };
     expect(scanBody(openai, 'openai')).toMatchObject({ unscanned: 3, found: [{ pointer: '/messages/0/content/2/file/filename' }] });
     const anthropic = { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'base64', data: 'QUJD' } },
       { type: 'document', source: { type: 'url', url: `https://example.com/?to=${MAIL}` } }] }] };
@@ -97,7 +102,8 @@ describe('the scan of a body', () => {
       for (const { text } of corpus(half)) {
         const values = scanText(text).map(({ start, end }) => text.slice(start, end)).filter((value) => text.split(value).length === 2);
         const body = { messages: [{ role: 'user', content: text }, { role: 'tool', tool_call_id: 'c', content: [{ type: 'text', text }] },
-          { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: JSON.stringify({ text }) } }] }] };
+          { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 'f',
+            arguments: JSON.stringify({ text }) } }] }] };
         const sent = scanCall({ body: JSON.stringify(body), family: 'openai', settings: piiSettings({}) }).body;
         for (const value of values) expect(sent).not.toContain(JSON.stringify(value).slice(1, -1));
       }

@@ -1,7 +1,9 @@
 import type { Scan } from '../scan.js';
 
-const MONTH = '(?:jan|feb|m[aä]r|apr|ma[iyj]|jun|jul|aug|sep|o[ck]t|nov|de[czs]|ene|abr|ago|dic|janv|f[eé]v|avr|juin|juil|ao[uû]|d[eé]c|gen|' +
-  'mag|giu|lug|set|ott|mar|fev|out|stycz|lut|kwie|czerw|lip|sierp|wrze|pa[zź]dz|lis|gru|янв|фев|мар|апр|ма[йя]|июн|июл|авг|сен|окт|ноя|дек)' +
+const MONTH = '(?:jan|feb|m[aä]r|apr|ma[iyj]|jun|jul|aug|sep|o[ck]t|nov|de[czs]|ene|abr|ago|dic|janv|f[eé]v|avr|juin|juil|' +
+  'ao[uû]|d[eé]c|gen|' +
+  'mag|giu|lug|set|ott|mar|fev|out|stycz|lut|kwie|czerw|lip|sierp|wrze|pa[zź]dz|lis|gru|янв|фев|мар|апр|ма[йя]|июн|июл|авг|' +
+  'сен|окт|ноя|дек)' +
   '\\p{L}{0,9}\\.?';
 const YEAR = '(?:19\\d\\d|20[0-2]\\d)';
 const DAY = '(?:0?[1-9]|[12]\\d|3[01])';
@@ -26,7 +28,10 @@ export function isMonth(word: string): boolean {
 }
 
 /** Of scripts that separate words. `NATO` and `geb`ühren are none. */
-const WORD = /^(?:born|birth|birthda(?:y|te)|dob|geboren|geb|geburtsdatum|geburtstag|naissance|n[ée]e?|nacimiento|nacid[oa]|nascita|nat[oa]|nascimento|nascid[oa]|urodzenia|urodzon[yae]|geboortedatum|födelsedatum|född|født|fødselsdato|syntymäaika|syntynyt|doğum|рождения|родил(?:ся|ась)|народження|γέννησης)$/i;
+const WORD = new RegExp(
+  '^(?:born|birth|birthda(?:y|te)|dob|geboren|geb|geburtsdatum|geburtstag|naissance|n[ée]e?|nacimiento|nacid[oa]|' +
+    'nascita|nat[oa]|nascimento|nascid[oa]|urodzenia|urodzon[yae]|geboortedatum|födelsedatum|född|født|fødselsdato|' +
+    'syntymäaika|syntynyt|doğum|рождения|родил(?:ся|ась)|народження|γέννησης)$', 'i');
 /** Few words begin like one of them. */
 const BEGINNINGS = new Set('bo bi do ge na né ne ur fö fø sy ро на γέ'.split(' '));
 export const OTHER_BIRTH_WORDS = /出生|生年月日|生日|생년월일|출생|생일|जन्म|تاريخ الميلاد|วันเกิด/g;
