@@ -12,7 +12,8 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/test/peers/'],
   testSequencer: '<rootDir>/scripts/test/longest-first.mjs',
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  // A package's `metadata.json.js` is not its `metadata.json`.
+  moduleNameMapper: { '^(\\.{1,2}/.*)(?<!\\.json)\\.js$': '$1' },
   transform: {
     '^.+\\.ts$': ['@swc/jest', SWC_OPTIONS],
   },

@@ -1,6 +1,18 @@
 // npm run bench: makes ready what is missing, then measures. `npm run bench -- --help` lists the options.
-// `npm run bench -- wake`: how soon those who wait learn of a decision.
-import { prepareOrExit } from './prepare.mjs';
+// `npm run bench -- wake`: how soon those who wait learn of a decision. `npm run bench -- found`: what the scan for personal data finds.
+import { join } from 'node:path';
+import { prepareOrExit, root } from './prepare.mjs';
+import { install, missingPackages } from './prepare/packages.mjs';
+
+const PEERS = join(root, 'bench', 'peers');
+const ALONE = { wake: '../dist/bench/wake.js', found: '../dist/bench/pii/found.js' };
 
 prepareOrExit({ development: true });
-await import(process.argv[2] === 'wake' ? '../dist/bench/wake.js' : '../dist/bench/main.js');
+if (process.argv.slice(2).join().split(/[,=]/).some((word) => word === 'pii' || word === 'found')) {
+  const missing = missingPackages(PEERS);
+  if (missing.length > 0) {
+    console.error(`Installing ${missing.length} packages into bench/peers …`);
+    install(PEERS, { development: true, missing });
+  }
+}
+await import(ALONE[process.argv[2]] ?? '../dist/bench/main.js');

@@ -6,17 +6,25 @@ const BEHIND = 24;
 
 const ID = 'national id|identity (?:card|number)|id (?:card|number|no)|identification number';
 
-/** Words in the languages of those who have such values. Of Latin, Greek and Cyrillic words the beginning must match, of others any place. */
+/**
+ * Words in the languages of those who have such values. Of Latin, Greek and Cyrillic words the beginning must match, of others any
+ * place.
+ */
 const WORDS: Partial<Record<EntityType, string>> = {
   PHONE_NUMBER:
-    'phone|phones|tel|telephone|telefon|telefoon|t[ée]l[ée]phone|telefone|telefono|tel[ée]fono|tfno|mobile|mobil|m[óo]vil|cell|cellulare|celular|' +
-    'handy|gsm|fax|whatsapp|sms|call|calling|called|ring|dial|text (?:me|us|him|her)|hotline|rufnummer|anrufen|rufen|erreichbar|portable|appel|joindre|' +
+    'phone|phones|tel|telephone|telefon|telefoon|t[ée]l[ée]phone|telefone|telefono|tel[ée]fono|tfno|mobile|mobil|m[óo]vil|' +
+    'cell|cellulare|celular|' +
+    'handy|gsm|fax|whatsapp|sms|call|calling|called|ring|dial|text (?:me|us|him|her)|hotline|rufnummer|anrufen|rufen|' +
+    'erreichbar|portable|appel|joindre|' +
     'll[aá]m[ea]|marcar|chiama|ligue|ligar|telem[óo]vel|kom[óo]rk|zadzwo|dzwo|numer telefonu|bel|bellen|ring|tlf|puhelin|телефон|тел|' +
     'звон|позвон|моб|τηλ|κινητ|cep|电话|手机|致电|電話|携帯|전화|휴대폰|연락처|फ़ोन|फोन|मोबाइल|هاتف|جوال|טלפון|โทร',
   CREDIT_CARD:
-    'card|visa|master ?card|amex|american express|discover|diners|jcb|maestro|pan|cvv|cvc|ccv|debit|kreditkarte|karte|carte|cb|tarjeta|carta|' +
+    'card|visa|master ?card|amex|american express|discover|diners|jcb|maestro|pan|cvv|cvc|ccv|debit|kreditkarte|karte|carte|' +
+    'cb|tarjeta|carta|' +
     'cart[ãa]o|kart\\w*|creditcard|kortti|kort|карт|pay|paid|charge|卡号|信用卡|カード|카드',
-  IP_ADDRESS: 'ip|ipv4|ipv6|address|host|server|client|from|ping|ssh|subnet|gateway|dns|login|logged|adresse|serveur|servidor|адрес|сервер|アドレス',
+  IP_ADDRESS:
+    'ip|ipv4|ipv6|address|host|server|client|from|ping|ssh|subnet|gateway|dns|login|logged|adresse|serveur|servidor|' +
+    'адрес|сервер|アドレス',
   MAC_ADDRESS: 'mac|ethernet|hardware address|bssid|device|interface|wlan|wi-?fi|nic',
   CRYPTO: 'wallet|ethereum|eth|ether|bitcoin|btc|crypto|token address|address|donat|usdt|portefeuille|cartera|кошел|钱包',
   US_SSN: 'ssn|social security|social sec|soc sec|ss ?#|ss no|taxpayer|tax id|seguro social',
@@ -44,9 +52,11 @@ const WORDS: Partial<Record<EntityType, string>> = {
 
 /** What else a number may be. Where such a word stands nearer to the value than one of the type's, the value is that. */
 const OTHER_NUMBERS =
-  'order|invoice|ticket|tracking|parcel|shipment|sku|isbn|issn|ean|gtin|upc|part (?:no|number)|model|serial|version|ver|release|build|commit|' +
+  'order|invoice|ticket|tracking|parcel|shipment|sku|isbn|issn|ean|gtin|upc|part (?:no|number)|model|serial|version|ver|' +
+  'release|build|commit|' +
   'revision|rev|timestamp|epoch|unix time|batch|lot|article|item|case|issue|bug|pull request|pr|job|transaction|txn|reference|ref|' +
-  'error code|code|line|row|page|bytes?|size|bestell\\w*|rechnung\\w*|auftrag\\w*|vorgang\\w*|sendung\\w*|artikel\\w*|commande|facture|colis|' +
+  'error code|code|line|row|page|bytes?|size|bestell\\w*|rechnung\\w*|auftrag\\w*|vorgang\\w*|sendung\\w*|artikel\\w*|' +
+  'commande|facture|colis|' +
   'pedido|factura|env[íi]o|ordine|fattura|spedizione|encomenda|fatura|zam[óo]wieni\\w*|faktur\\w*|paczk\\w*|bestelling|factuur|pakket|' +
   'best[äa]llning|tilaus|заказ\\w*|счёт|счет|посылк\\w*|sipari[şs]|订单|订单号|单号|快递|注文番号|注文|伝票|주문번호|주문|송장';
 
@@ -57,6 +67,8 @@ const WHOLE_UP_TO = 4;
 
 const EXPRESSIONS = new Map(Object.entries(WORDS).map(([type, words]) => [type as EntityType, expressionOf(words)]));
 const OTHERS = expressionOf(OTHER_NUMBERS, Number.POSITIVE_INFINITY);
+/** Any of them: one look for it spares a dozen for each type that a number may be. */
+const ANY = new RegExp(Object.values(WORDS).map((words) => expressionOf(words).source).join('|'), 'iu');
 
 function expressionOf(list: string, wholeUpTo = WHOLE_UP_TO): RegExp {
   // Bars in brackets are a word's own.
@@ -66,9 +78,26 @@ function expressionOf(list: string, wholeUpTo = WHOLE_UP_TO): RegExp {
   return new RegExp([`(?<![\\p{L}\\p{N}])(?:${plain.join('|')})`, ...others].join('|'), 'giu');
 }
 
+/** What stands in the place of a value, or the end of it: `<PHONE_NUMBER>` is no word of the next number. */
+const PLACEHOLDERS = /[A-Z][A-Z_]*[0-9]*(?=>)/g;
+
 interface ContextText {
   readonly text: string;
   readonly context: string;
+}
+
+/**
+ * Whether a word of any type stands before a value, or what stands before the text is near. Most long rows of digits stand far from
+ * any.
+ */
+export function isAnyBefore({ text, context }: ContextText, start: number): boolean {
+  const from = Math.max(0, start - BEFORE);
+  return (from === 0 && context !== '') || (hasLetter(text, from, start) && ANY.test(text.slice(from, start)));
+}
+
+/** The same, behind it. */
+export function isAnyBehind({ text }: ContextText, end: number): boolean {
+  return hasLetter(text, end, end + BEHIND) && ANY.test(text.slice(end, end + BEHIND));
 }
 
 /** Whether a word of the type stands near, and no word of another number between it and the value. */
@@ -76,17 +105,17 @@ export function isNear({ text, context }: ContextText, type: EntityType, start: 
   const words = EXPRESSIONS.get(type);
   if (words === undefined) return false;
   const from = Math.max(0, start - BEFORE);
-  if (!(from === 0 && context !== '') && !hasLetter(text, from, start) && !hasLetter(text, end, end + BEHIND)) return false;
   const outside = from === 0 && context !== '' ? `${spoken(context)}: ` : '';
-  const before = outside + text.slice(from, start);
+  const all = outside + text.slice(from, start);
+  // What a placeholder stands for has been said to be something already: words before it were about that.
+  const before = all.slice(lastEnd(PLACEHOLDERS, all) + 1);
   const said = lastEnd(words, before);
   if (said >= 0 && said >= lastEnd(OTHERS, before)) return true;
   if (said >= 0) return false;
-  const behind = /^[^.,;:\n]*/.exec(text.slice(end, end + BEHIND))![0];
-  return lastEnd(words, behind) >= 0 && lastEnd(OTHERS, before) < 0;
+  const behind = /^[^.,;:\n<]*/.exec(text.slice(end, end + BEHIND))![0];
+  return lastEnd(words, behind) >= 0 && lastEnd(OTHERS, all) < 0;
 }
 
-/** Most long rows of digits stand far from any word. */
 function hasLetter(text: string, from: number, to: number): boolean {
   const end = Math.min(to, text.length);
   for (let at = from; at < end; at++) {

@@ -1,6 +1,6 @@
 import type { Finding } from './finding.js';
 
-/** Of findings that overlap the surest, then the longest; sorted by place. */
+/** Of findings that overlap the surest, then the longest, together with what the others have besides; sorted by place. */
 export function surest(found: readonly Finding[]): Finding[] {
   const sorted = [...found].sort((a, b) => a.start - b.start || b.end - a.end);
   const chains: (readonly Finding[])[] = [];
@@ -18,15 +18,40 @@ export function surest(found: readonly Finding[]): Finding[] {
   return chains.flat();
 }
 
-/** Of findings each of which overlaps another. Every unit is taken once, so that a long chain costs no more than its length. */
+/** Of findings each of which overlaps another. Every unit is given away once, so that a long chain costs no more than its length. */
 function ofChain(chain: readonly Finding[]): readonly Finding[] {
   if (chain.length < 2) return chain;
   const first = chain[0]!.start;
   const taken = new Uint8Array(chain.reduce((end, finding) => Math.max(end, finding.end), 0) - first);
   const bySureness = [...chain].sort((a, b) => b.score - a.score || b.end - b.start - (a.end - a.start) || a.start - b.start);
-  return bySureness.filter(({ start, end }) => {
-    if (taken.subarray(start - first, end - first).includes(1)) return false;
+  const others: Finding[] = [];
+  const kept = bySureness.filter((finding) => {
+    const { start, end } = finding;
+    if (taken.subarray(start - first, end - first).includes(1)) {
+      others.push(finding);
+      return false;
+    }
     taken.fill(1, start - first, end - first);
     return true;
   }).sort((a, b) => a.start - b.start);
+  return others.length === 0 ? kept : widened(kept, others.sort((a, b) => a.start - b.start));
+}
+
+/** A part of a value would be left where the surer finding is the shorter one: a password that holds an e-mail address. */
+function widened(kept: readonly Finding[], others: readonly Finding[]): readonly Finding[] {
+  let from = 0;
+  let lastEnd = 0;
+  return kept.map((finding, index) => {
+    const next = kept[index + 1]?.start ?? Number.POSITIVE_INFINITY;
+    let { start, end } = finding;
+    for (let i = from; i < others.length && others[i]!.start < end; i++) {
+      const other = others[i]!;
+      if (other.end <= finding.start) continue;
+      start = Math.min(start, Math.max(other.start, lastEnd));
+      end = Math.max(end, Math.min(other.end, next));
+    }
+    while (from < others.length && others[from]!.end <= finding.end) from++;
+    lastEnd = end;
+    return { ...finding, start, end };
+  });
 }

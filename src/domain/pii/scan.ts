@@ -1,6 +1,6 @@
 import type { EntityType } from './entity-types.js';
 import type { Finding } from './finding.js';
-import { isNear } from './context-words.js';
+import { isAnyBefore, isAnyBehind, isNear } from './context-words.js';
 
 /** The scan was to take less work than the text needs. */
 export class WorkLimit extends Error {
@@ -27,6 +27,9 @@ export class Work {
 /** A text that is being scanned, and what was found in it. Recognizers look at bounded pieces of it, so that the whole is linear. */
 export class Scan {
   readonly found: Finding[] = [];
+  /** Where words were looked for last: recognizers ask one after the other about the same number. */
+  private before = { start: -1, isAny: false };
+  private behind = { end: -1, isAny: false };
 
   /** @param context what stands before the text */
   constructor(readonly text: string, private readonly types: ReadonlySet<EntityType>, readonly context: string, readonly work: Work) {}
@@ -41,7 +44,18 @@ export class Scan {
 
   /** Whether words nearby say that a value is of this type. */
   hasContext(type: EntityType, start: number, end: number): boolean {
-    this.work.spend(3);
+    if (!this.types.has(type)) return false;
+    if (this.before.start !== start) {
+      this.work.spend(3);
+      this.before = { start, isAny: isAnyBefore(this, start) };
+    }
+    if (!this.before.isAny && this.behind.end !== end) {
+      this.work.spend(2);
+      this.behind = { end, isAny: isAnyBehind(this, end) };
+    }
+    this.work.spend(0.2);
+    if (!this.before.isAny && !this.behind.isAny) return false;
+    this.work.spend(5);
     return isNear(this, type, start, end);
   }
 
@@ -80,7 +94,8 @@ export function isWord(code: number): boolean {
 
 /** By which parts of one identifier are joined, as in UUIDs, paths, versions and order numbers. */
 function joins(code: number): boolean {
-  return code === 0x2d || code === 0x2e || code === 0x2f || code === 0x3a || code === 0x2b || code === 0x23 || code === 0x3d || code === 0x5c;
+  return code === 0x2d || code === 0x2e || code === 0x2f || code === 0x3a || code === 0x2b || code === 0x23 || code === 0x3d ||
+    code === 0x5c;
 }
 
 /** Whether an identifier may begin here: what stands before is not a part of it. */

@@ -9,7 +9,9 @@ export class CompletionDto {
   @Text(MODEL)
   model!: string;
 
-  @FreeValue({ doc: 'The conversation: any JSON value that the format of the provider has.', example: [{ role: 'user', content: 'Good morning' }] })
+  @FreeValue({
+    doc: 'The conversation: any JSON value that the format of the provider has.', example: [{ role: 'user', content: 'Good morning' }],
+  })
   messages!: JsonValue;
 }
 

@@ -48,7 +48,8 @@ test('what is left, and when there is room again, is told in either form', async
   (await agent.client.post(`${LLM}/chat/completions`, body)).expect(200);
   const wire = (await agent.client.post(`${LLM}/chat/completions`, body)).expect(429);
   expect(wire.at('error')).toMatchObject({
-    code: 'BUDGET_EXHAUSTED', type: 'rate_limit_error', executionId: expect.any(String), limits: [{ max: 1, per: 'hour', used: 1, left: 0 }],
+    code: 'BUDGET_EXHAUSTED', type: 'rate_limit_error', executionId: expect.any(String),
+    limits: [{ max: 1, per: 'hour', used: 1, left: 0 }],
   });
   const after = Number(wire.headers.get('retry-after'));
   expect(after).toBeGreaterThan(3_000);

@@ -39,7 +39,8 @@ describe('a call', () => {
     ['chat/completions', openai, { choices: [{ message: { content: ANSWER } }] }, 'openai'],
     ['messages', anthropic, { content: [{ type: 'text', text: ANSWER }] }, 'anthropic'],
     ['v1/messages', anthropic, { content: [{ type: 'text', text: ANSWER }] }, 'anthropic'],
-    ['chat', { model: 'gpt-test', messages }, { content: ANSWER, usage: { promptTokens: 11, completionTokens: 7 }, piiDetected: false }, 'openai'],
+    ['chat', { model: 'gpt-test', messages }, { content: ANSWER, usage: { promptTokens: 11, completionTokens: 7 }, piiDetected: false },
+      'openai'],
     ['chat', { model: 'claude-test', messages }, { content: ANSWER, model: 'claude-test', piiRedacted: false }, 'anthropic'],
   ])('%s of %j passes the gate and the log, and leaves neither prompt nor answer there', async (path, body, answer, name) => {
     const agent = await caller();
@@ -48,7 +49,7 @@ describe('a call', () => {
     expect(reply.headers.get('x-pii-detected')).toBe('false');
     expect(reply.headers.get('request-id')).toBe(reply.headers.get('x-request-id'));
     const { headers } = provider.last();
-    expect(name === 'openai' ? headers.authorization : headers['x-api-key']).toBe(name === 'openai' ? `Bearer ${OPENAI_KEY}` : ANTHROPIC_KEY);
+    expect(headers).toMatchObject(name === 'openai' ? { authorization: `Bearer ${OPENAI_KEY}` } : { 'x-api-key': ANTHROPIC_KEY });
     const entries = await entriesOf(agent);
     expect(entries.map(({ event }) => event)).toEqual(['execution.started', 'llm.request', 'execution.completed']);
     const executionId = entries[0]!.metadata.executionId as string;
@@ -70,7 +71,8 @@ describe('a call', () => {
     const agent = await caller();
     await agent.client.post(`${LLM}/chat/completions`, openai);
     const rows = await server.sql<{ commits: number }>(
-      'select count(distinct xmin::text)::integer as commits from audit_entries where agent_id = $1 and event ~ $2', [agent.id, '^(execution|llm)']);
+      'select count(distinct xmin::text)::integer as commits from audit_entries where agent_id = $1 and event ~ $2',
+      [agent.id, '^(execution|llm)']);
     expect(rows).toEqual([{ commits: 2 }]);
   });
 });
@@ -92,7 +94,8 @@ describe('who calls', () => {
   });
 
   test.each([
-    ['chat/completions', openai, { error: { code: 'UNAUTHENTICATED', type: 'authentication_error', message: expect.any(String), param: null } }],
+    ['chat/completions', openai,
+      { error: { code: 'UNAUTHENTICATED', type: 'authentication_error', message: expect.any(String), param: null } }],
     ['v1/messages', anthropic, { type: 'error', error: { code: 'UNAUTHENTICATED', type: 'authentication_error' } }],
     ['chat', openai, { code: 'UNAUTHENTICATED' }],
   ])('hears of %s in the form of its client', async (path, body, form) => {

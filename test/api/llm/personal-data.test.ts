@@ -61,16 +61,16 @@ describe('before anything leaves', () => {
     expect(server.output()).not.toContain('lovelace');
   });
 
+  const called = (json: string) => ({ id: '1', type: 'function', function: { name: 'f', arguments: json } });
   const everywhere: Readonly<Record<string, [path: string, body: object]>> = {
     'a part': ['chat/completions', asked([{ type: 'text', text: ADDRESS }])],
-    'the description of a tool': ['chat/completions', asked('x', { tools: [{ type: 'function', function: { name: 'f', description: ADDRESS } }] })],
+    'the description of a tool': ['chat/completions',
+      asked('x', { tools: [{ type: 'function', function: { name: 'f', description: ADDRESS } }] })],
     'the arguments of a tool': ['chat/completions', asked('x', {
-      messages: [{ role: 'assistant', tool_calls: [{ id: '1', type: 'function', function: { name: 'f', arguments: `{"to":"${ADDRESS}"}` } }] }],
+      messages: [{ role: 'assistant', tool_calls: [called(`{"to":"${ADDRESS}"}`)] }],
     })],
     'arguments that JSON has escaped': ['chat/completions', asked('x', {
-      messages: [{
-        role: 'assistant', tool_calls: [{ id: '1', type: 'function', function: { name: 'f', arguments: `{"to":"ada.lovelace\\u0040analytical.example"}` } }],
-      }],
+      messages: [{ role: 'assistant', tool_calls: [called(`{"to":"ada.lovelace\\u0040analytical.example"}`)] }],
     })],
     'the result of a tool': ['chat/completions', asked('x', { messages: [{ role: 'tool', tool_call_id: '1', content: ADDRESS }] })],
     'a member that nobody knows': ['chat/completions', asked('x', { metadata_of_ours: { who: [ADDRESS] } })],
@@ -132,7 +132,8 @@ describe('before anything leaves', () => {
     const refused = await post(agent, asked(ADDRESS), 'chat/completions', { 'x-scan-pii': 'false' });
     expect(refused.expect(403).at('error.code')).toBe('PII_SCAN_REQUIRED');
     (await post(agent, { ...asked(ADDRESS), scanPii: false }, 'chat')).expect(403, 'PII_SCAN_REQUIRED');
-    expect((await post(agent, asked('x'), 'chat/completions', { 'x-scan-pii': 'maybe' })).expect(400).at('error.code')).toBe('VALIDATION_FAILED');
+    const unclear = await post(agent, asked('x'), 'chat/completions', { 'x-scan-pii': 'maybe' });
+    expect(unclear.expect(400).at('error.code')).toBe('VALIDATION_FAILED');
     expect(provider.requests.length).toBe(before);
   });
 
@@ -162,7 +163,8 @@ describe('tokens', () => {
     expect(content(await post(agent, asked(`${ADDRESS} ${OTHER} ${ADDRESS}`)))).toBe(`You wrote to ${ADDRESS} and ${OTHER}, did you not?`);
     expect(provider.last().body).toMatchObject({ messages: [{ content: '<EMAIL_ADDRESS_1> <EMAIL_ADDRESS_2> <EMAIL_ADDRESS_1>' }] });
     // A token that nobody gave stays as it is; one that the text forges is nobody's.
-    expect(content(await post(agent, asked(`${ADDRESS} <EMAIL_ADDRESS_9>`)))).toBe(`You wrote to ${ADDRESS} and <EMAIL_ADDRESS_9>, did you not?`);
+    const forged = await post(agent, asked(`${ADDRESS} <EMAIL_ADDRESS_9>`));
+    expect(content(forged)).toBe(`You wrote to ${ADDRESS} and <EMAIL_ADDRESS_9>, did you not?`);
     expect(await columnsWith(server, 'lovelace')).toEqual([]);
   });
 
@@ -213,9 +215,11 @@ describe('POST /scan', () => {
     const before = (await auditOf(server, agent.id)).length;
     const reply = (await agent.client.post(`${LLM}/scan`, { text: `to ${ADDRESS}` })).expect(200);
     expect(reply.body).toEqual({
-      detected: true, entities: [{ type: 'EMAIL_ADDRESS', value: ADDRESS, redacted: '<EMAIL_ADDRESS_1>' }], redactedText: 'to <EMAIL_ADDRESS_1>',
+      detected: true, entities: [{ type: 'EMAIL_ADDRESS', value: ADDRESS, redacted: '<EMAIL_ADDRESS_1>' }],
+      redactedText: 'to <EMAIL_ADDRESS_1>',
     });
-    expect((await agent.client.post(`${LLM}/scan`, { text: 'nothing' })).body).toEqual({ detected: false, entities: [], redactedText: 'nothing' });
+    const none = await agent.client.post(`${LLM}/scan`, { text: 'nothing' });
+    expect(none.body).toEqual({ detected: false, entities: [], redactedText: 'nothing' });
     (await root.post(`${LLM}/scan`, { text: ADDRESS })).expect(200);
     expect((await auditOf(server, agent.id)).length).toBe(before);
   });
@@ -223,8 +227,10 @@ describe('POST /scan', () => {
 
 describe('settings.pii', () => {
   test.each([
-    [{ action: 'redakt' }, '/settings/pii/action'], [{ entities: ['EMAIL'] }, '/settings/pii/entities/0'], [{ answers: true }, '/settings/pii/answers'],
-    [{ terms: ['x'] }, '/settings/pii/terms/0'], [{ terms: ['abc', 'abc'] }, '/settings/pii/terms/1'], [{ hide: true }, '/settings/pii/hide'],
+    [{ action: 'redakt' }, '/settings/pii/action'], [{ entities: ['EMAIL'] }, '/settings/pii/entities/0'],
+    [{ answers: true }, '/settings/pii/answers'],
+    [{ terms: ['x'] }, '/settings/pii/terms/0'], [{ terms: ['abc', 'abc'] }, '/settings/pii/terms/1'],
+    [{ hide: true }, '/settings/pii/hide'],
   ])('%j is refused at %s', async (pii, pointer) => {
     const organizationId = await anOrganization(server);
     const reply = (await root.patch(`/api/v1/organizations/${organizationId}`, { settings: { pii } })).expect(400, 'VALIDATION_FAILED');

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { executionBecomes } from '../../support/builders/gate.js';
-import { startModelProvider, type ModelAnswer, type ModelProvider } from '../../support/llm/model-provider.js';
+import { startModelProvider, type ModelProvider } from '../../support/llm/model-provider.js';
+import type { ModelAnswer } from '../../support/llm/seen-call.js';
 import { json, refuses, says } from '../../support/llm/vendor-answers.js';
 import { auditOf } from '../../support/log/entries.js';
 import { eventually } from '../../support/running/eventually.js';
@@ -30,7 +31,8 @@ const entriesOf = async ({ id }: BuiltAgent) => (await auditOf(server, id)).filt
 /** Reads a stream's text to its end. */
 async function streamed(agent: BuiltAgent, path: string, body: object): Promise<{ status: number; text: string }> {
   const response = await fetch(`${server.url}${LLM}/${path}`, {
-    method: 'POST', headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'application/json' }, body: JSON.stringify({ ...body, stream: true }),
+    method: 'POST', headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...body, stream: true }),
   });
   return { status: response.status, text: await response.text() };
 }
@@ -45,7 +47,7 @@ const cutAfter = (...parts: string[]): ModelAnswer => async (_request, response)
   response.destroy();
 };
 const reset: ModelAnswer = (_request, response) => void response.socket?.resetAndDestroy();
-const CHUNK = 'data: {"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"half"},"finish_reason":null}]}\n\n';
+const CHUNK = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'half' }, finish_reason: null }] })}\n\n`;
 
 describe('a provider that does not answer as it should', () => {
   test.each<[string, ModelAnswer, number, string]>([
@@ -96,10 +98,13 @@ describe('a provider that does not answer as it should', () => {
 describe('a stream that does not end as it should', () => {
   test.each<[string, string, object, ModelAnswer, RegExp]>([
     ['cut', 'chat/completions', openai, cutAfter(CHUNK), /half.*\n\ndata: \{"error":\{.*"code":"PROVIDER_ERROR"\}\}\n\n$/s],
-    ['cut', 'messages', anthropic, cutAfter('event: ping\ndata: {"type":"ping"}\n\n'), /ping.*event: error\ndata: \{"type":"error",.*PROVIDER_ERROR/s],
-    ['with an error in it', 'chat/completions', openai, cutAfter(CHUNK, `data: {"error":{"message":"${SAID_BY_VENDOR}"}}\n\n`), /half.*PROVIDER_ERROR/s],
+    ['cut', 'messages', anthropic, cutAfter('event: ping\ndata: {"type":"ping"}\n\n'),
+      /ping.*event: error\ndata: \{"type":"error",.*PROVIDER_ERROR/s],
+    ['with an error in it', 'chat/completions', openai, cutAfter(CHUNK, `data: {"error":{"message":"${SAID_BY_VENDOR}"}}\n\n`),
+      /half.*PROVIDER_ERROR/s],
     ['with an error in it', 'messages', anthropic,
-      cutAfter('event: ping\ndata: {"type":"ping"}\n\n', `event: error\ndata: {"type":"error","error":{"message":"${SAID_BY_VENDOR}"}}\n\n`), /PROVIDER_ERROR/],
+      cutAfter('event: ping\ndata: {"type":"ping"}\n\n',
+        `event: error\ndata: {"type":"error","error":{"message":"${SAID_BY_VENDOR}"}}\n\n`), /PROVIDER_ERROR/],
     ['that is no JSON', 'chat/completions', openai, cutAfter(CHUNK, 'data: {x}\n\n'), /half.*PROVIDER_ERROR/s],
     ['with a line over 1 MiB', 'chat/completions', openai, cutAfter(CHUNK, `data: ${'x'.repeat(1_200_000)}`), /half.*PROVIDER_ERROR/s],
     ['that drips', 'chat/completions', openai, async (_request, response) => {
@@ -132,7 +137,9 @@ describe('a stream that does not end as it should', () => {
 });
 
 describe('a call that breaks off', () => {
-  test.each([['a stream', true], ['a whole answer', false]])('because its client has gone, while it waits for %s: failed, never indeterminate', async (_what, stream) => {
+  test.each([
+    ['a stream', true], ['a whole answer', false],
+  ])('because its client has gone, while it waits for %s: failed, never indeterminate', async (_what, stream) => {
     const agent = await caller();
     const before = provider.requests.length;
     provider.script(stream ? says({ text: 'y'.repeat(2_000), everyMs: 20 }) : () => undefined);

@@ -27,7 +27,10 @@ beforeAll(async () => {
   writeFileSync(file, JSON.stringify({
     providers: [
       { name: 'local', family: 'openai', baseUrl: `${local.url}/v1`, models: ['llama*', 'gpt-local'] },
-      { name: 'careful', family: 'openai', baseUrl: `${vendor.url}/v1`, keyVariable: 'CAREFUL_KEY', models: ['careful-*'], fallbacks: ['llama3:8b'] },
+      {
+        name: 'careful', family: 'openai', baseUrl: `${vendor.url}/v1`, keyVariable: 'CAREFUL_KEY',
+        models: ['careful-*'], fallbacks: ['llama3:8b'],
+      },
       { name: 'closed', family: 'openai', baseUrl: 'http://127.0.0.1:1/v1', models: ['closed'], fallbacks: ['claude-test', 'llama3:8b'] },
     ],
   }));
@@ -78,7 +81,8 @@ describe('a model is run by the provider whose patterns it fits', () => {
   });
 
   test('both /chat routes take both families', async () => {
-    (await agent.client.post(`${LLM}/chat`, { ...asked('claude-test'), messages: [{ role: 'system', content: 'Be kind' }, ...asked('').messages] })).expect(200);
+    const kind = [{ role: 'system', content: 'Be kind' }, ...asked('').messages];
+    (await agent.client.post(`${LLM}/chat`, { ...asked('claude-test'), messages: kind })).expect(200);
     expect(vendor.last().body).toMatchObject({ system: 'Be kind', max_tokens: 4_096, messages: asked('').messages });
     (await agent.client.post(`${LLM}/chat`, { ...asked('nobody'), messages: [] })).expect(400, 'VALIDATION_FAILED');
   });
@@ -138,7 +142,8 @@ describe('the log', () => {
     const before = vendor.requests.length;
     vendor.script(says({ text: 'whole' }), says({ text: 'whole' }));
     let answered = 0;
-    const calls = [agent.client.post(`${LLM}/chat/completions`, asked('gpt-test')), postedStream(server, agent, 'chat/completions', asked('gpt-test'))];
+    const body = asked('gpt-test');
+    const calls = [agent.client.post(`${LLM}/chat/completions`, body), postedStream(server, agent, 'chat/completions', body)];
     for (const call of calls) void call.then(() => answered++);
     try {
       await vendor.received(before + 2);

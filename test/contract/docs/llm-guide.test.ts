@@ -39,7 +39,8 @@ describe('docs/llm.md', () => {
   });
 
   const programs = [...GUIDE.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = '']) => code);
-  test.each(programs.map((code, at) => [/from '([^']+)'/.exec(code)![1]!, at]))('its program with %s runs as it stands', async (_client, at) => {
+  const clients = programs.map((code, at) => [/from '([^']+)'/.exec(code)![1]!, at] as const);
+  test.each(clients)('its program with %s runs as it stands', async (_client, at) => {
     const { secret } = await anAgentKey(server, await anAgent(server).granted('llm:invoke').create());
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', programs[at]!], {
       cwd: CHECKOUT, env: { PATH: process.env.PATH, COUNTERSIGN_URL: server.url, AGENT_KEY: secret },

@@ -11,11 +11,10 @@ import { startServer, type TestServer } from '../../support/servers/server.js';
 
 const AT_ONCE = 16;
 const LLM = '/api/v1/llm';
-const MODES = ['auto', 'propose'] as const;
 
 interface Scenario {
   readonly servers: readonly [TestServer, TestServer];
-  readonly agents: Readonly<Record<(typeof MODES)[number], BuiltAgent>>;
+  readonly agents: Readonly<Record<'auto' | 'propose', BuiltAgent>>;
   readonly random: () => number;
   /** Answers that clients have got to their end. */
   readonly coverage: Record<'whole answers' | 'whole streams' | 'approved', number>;

@@ -1,22 +1,9 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '../../../src/domain/json.js';
 import { eventually } from '../running/eventually.js';
+import type { ModelAnswer, ModelRequest } from './seen-call.js';
 import { standingAnswer } from './vendor-answers.js';
-
-/** One request as it came. */
-export interface ModelRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  /** Its bytes, as UTF-8. */
-  readonly text: string;
-  readonly body: JsonObject;
-  /** Resolves once the caller has gone, or has the whole answer. */
-  readonly over: Promise<void>;
-}
-
-export type ModelAnswer = (request: ModelRequest, response: ServerResponse) => void | Promise<void>;
 
 export interface ModelProvider {
   readonly url: string;
@@ -36,7 +23,7 @@ export interface ModelProvider {
 export const OPENAI_KEY = 'sk-of-the-operator-openai';
 export const ANTHROPIC_KEY = 'sk-ant-of-the-operator';
 
-/** A real HTTP server on this machine in the place of both vendors: it speaks their formats, checks the calls' form, and keeps their bytes. */
+/** A real HTTP server on this machine in the place of both vendors: it speaks their formats, checks calls' form, and keeps the bytes. */
 export async function startModelProvider(): Promise<ModelProvider> {
   const requests: ModelRequest[] = [];
   const scripted: ModelAnswer[] = [];

@@ -4,7 +4,8 @@ import type { TestServer } from '../servers/server.js';
 /** A streamed call, read to its end. */
 export async function postedStream(server: TestServer, { token }: Pick<BuiltAgent, 'token'>, path: string, body: object): Promise<string> {
   const response = await fetch(`${server.url}/api/v1/llm/${path}`, {
-    method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' }, body: JSON.stringify({ ...body, stream: true }),
+    method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...body, stream: true }),
   });
   return response.text();
 }
@@ -25,6 +26,7 @@ export function textOfStream(family: 'openai' | 'anthropic', stream: string): { 
   });
   return {
     text: deltas.map(({ content, text }) => content ?? text ?? '').join(''),
-    json: deltas.map(({ tool_calls: calls, partial_json: json }) => json ?? calls?.map((call) => call.function.arguments ?? '').join('') ?? '').join(''),
+    json: deltas.map(({ tool_calls: calls, partial_json: json }) =>
+      json ?? calls?.map((call) => call.function.arguments ?? '').join('') ?? '').join(''),
   };
 }

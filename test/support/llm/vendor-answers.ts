@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '../../../src/domain/json.js';
-import type { ModelAnswer, ModelRequest } from './model-provider.js';
+import type { ModelAnswer, ModelRequest } from './seen-call.js';
 
 /** What a vendor answers here: the same bytes for the same call. */
 export interface Said {
@@ -66,13 +66,15 @@ function modelList(isAnthropic: boolean): JsonObject {
     const data = [{ type: 'model', id: 'claude-test', display_name: 'Claude Test', created_at: at }];
     return { data, has_more: false, first_id: 'claude-test', last_id: 'claude-test' };
   }
-  return { object: 'list', data: [{ id: 'gpt-test', object: 'model', created: CREATED, owned_by: 'openai' }, { id: 'dall-e', object: 'model' }] };
+  const data = [{ id: 'gpt-test', object: 'model', created: CREATED, owned_by: 'openai' }, { id: 'dall-e', object: 'model' }];
+  return { object: 'list', data };
 }
 
 const toolCalls = ({ tools = {} }: Said) => Object.entries(tools).map(([name, input], index) => ({ name, input, id: `call_${index}` }));
 
 function completion({ body }: ModelRequest, said: Said): JsonObject {
-  const calls = toolCalls(said).map(({ id, name, input }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(input) } }));
+  const calls = toolCalls(said).map(({ id, name, input }) =>
+    ({ id, type: 'function', function: { name, arguments: JSON.stringify(input) } }));
   return {
     id: 'chatcmpl-1', object: 'chat.completion', created: CREATED, model: body.model!, system_fingerprint: 'fp_1', service_tier: 'default',
     choices: [{
@@ -121,14 +123,17 @@ function message({ body }: ModelRequest, said: Said): JsonObject {
 function* events({ body }: ModelRequest, said: Said): Generator<string> {
   const event = (type: string, members: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
   yield event('message_start', {
-    message: { ...message({ body } as ModelRequest, {}), content: [], stop_reason: null, usage: { input_tokens: USAGE.prompt, output_tokens: 1 } },
+    message: {
+      ...message({ body } as ModelRequest, {}), content: [], stop_reason: null, usage: { input_tokens: USAGE.prompt, output_tokens: 1 },
+    },
   });
   yield event('ping', {});
   for (const [index, block] of blocksOf(said).entries()) {
     const isText = block.type === 'text';
     yield event('content_block_start', { index, content_block: isText ? { type: 'text', text: '' } : { ...block, input: {} } });
     for (const piece of pieces(isText ? (block.text as string) : JSON.stringify(block.input), said.piece)) {
-      yield event('content_block_delta', { index, delta: isText ? { type: 'text_delta', text: piece } : { type: 'input_json_delta', partial_json: piece } });
+      const delta = isText ? { type: 'text_delta', text: piece } : { type: 'input_json_delta', partial_json: piece };
+      yield event('content_block_delta', { index, delta });
     }
     yield event('content_block_stop', { index });
   }

@@ -138,7 +138,8 @@ export const isForBrowsers = ({ takesForm, template }: Route): boolean =>
   takesForm || /^\/(?:$|account$|(?:sign-in|invitations|hitl|chat-accounts)\b)|\/auth\/(?:login|callback)$/.test(template);
 
 /** Called by clients of vendors of models, whose errors they have, and which send what they like: it is the provider's to judge. */
-export const isOfVendors = ({ template }: Pick<Route, 'template'>): boolean => /\/llm\/(?:chat\/completions|(?:v1\/)?(?:messages|models))/.test(template);
+export const isOfVendors = ({ template }: Pick<Route, 'template'>): boolean =>
+  /\/llm\/(?:chat\/completions|(?:v1\/)?(?:messages|models))/.test(template);
 
 export const isPublic = (route: Route): boolean => route.access === 'public';
 

@@ -1,3 +1,5 @@
+import { isMonth } from '../recognizers/date-of-birth.js';
+
 /** Words behind a value tell what it is up to so far; `context-words.ts` reads 24 characters, and the word that begins in them. */
 const REACH = 32;
 /** What a value may be followed by when its sentence ends; `12.` may be a day of a date. */
@@ -27,7 +29,7 @@ export function openFrom(text: string): number {
     const isUnfinished = end === text.length;
     const isNear = text.length - end < REACH || end >= open - 3;
     if (!isNear) return open;
-    if (isUnfinished || CANDIDATE.test(word)) {
+    if (isUnfinished || CANDIDATE.test(word) || isMonth(word)) {
       // Behind the end of its sentence nothing explains a value any more.
       if (!isUnfinished && open === text.length && SENTENCE_END.test(word) && !DAY.test(word)) return open;
       open = start;

@@ -23,6 +23,8 @@ export class RedactingStream implements TextStream {
   /** What went out, as it was before: context alone. */
   private sent = '';
   private held = '';
+  /** Whether what stands before the text is too far away to be context. */
+  private isBegun = false;
   /** The rest of a value too long to be held, whose type has gone out already. */
   private swallowing: OpenValue | undefined;
 
@@ -43,21 +45,24 @@ export class RedactingStream implements TextStream {
   private release(isEnd: boolean): string {
     const text = this.sent + this.held;
     const from = this.sent.length;
-    const findings = scanText(text, this.options).filter(({ end }) => end > from);
+    const findings = scanText(text, this.isBegun ? { ...this.options, context: '' } : this.options).filter(({ end }) => end > from);
     const isOver = text.length - from > HOLD_MAX;
     const cut = isEnd ? text.length : this.cutOf(text, from, findings, isOver);
     if (cut <= from) return '';
     const gone = findings.filter(({ start }) => start < cut);
     for (const { type } of gone) countEntity(this.counts, type);
-    const moved = gone.map((finding) => ({ ...finding, start: Math.max(finding.start, from) - from, end: Math.min(finding.end, cut) - from }));
+    const moved = gone.map((finding) => ({ ...finding, start: Math.max(finding.start, from) - from, end: Math.min(finding.end,
+      cut) - from }));
     const out = this.redactor.redact(text.slice(from, cut), moved);
     this.held = text.slice(cut);
     this.sent = text.slice(Math.max(0, cut - CONTEXT), cut);
+    this.isBegun ||= cut > CONTEXT;
     // The value goes on with what comes next.
     const last = gone.at(-1);
     if (!isEnd && last && last.end === text.length && cut === text.length) {
       this.swallowing = text.startsWith('-----', last.start) ? 'key' : 'word';
       this.sent = '';
+      this.isBegun = true;
     }
     return out;
   }

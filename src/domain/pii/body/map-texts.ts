@@ -19,6 +19,8 @@ export type VisitText = (text: string, place: TextPlace) => string;
 /** Numbers of fewer digits hold nothing that is looked for. */
 const NUMBER_DIGITS_MIN = 7;
 
+const IDENTIFIER = /^\w+$/;
+
 /** A JSON text's string literals and numbers; of well-formed JSON alone. Each alternative ends where the next character decides it. */
 const JSON_TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/gs;
 
@@ -65,7 +67,7 @@ class Walk {
     const repeated = new Map<string, number>();
     for (const [name, value] of Object.entries(object)) {
       const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-      const shown = shape === undefined ? this.visit(name, { pointer: at, member: name, kind: 'name' }) : name;
+      const shown = isRead(shape, name) ? this.visit(name, { pointer: at, member: name, kind: 'name' }) : name;
       mapped[freeName(mapped, shown, repeated)] = this.value(value, shapeOf(shape, name, value), at, name);
     }
     return mapped;
@@ -77,7 +79,8 @@ class Walk {
     const isText = isJsonObject(source) && (source['type'] === 'text' || source['type'] === 'content');
     if (!isText) this.unscanned++;
     const bytes: Shape = isText ? { type: 'keep', media_type: 'keep' } : BYTES;
-    return this.object(part, { type: 'keep', cache_control: 'keep', source: bytes, input_audio: BYTES, file: BYTES, image_url: BYTES }, pointer);
+    return this.object(part, { type: 'keep', cache_control: 'keep', source: bytes, input_audio: BYTES, file: BYTES, image_url: BYTES },
+      pointer);
   }
 
   private number(value: number, pointer: string, member: string): JsonValue {
@@ -113,6 +116,11 @@ const BYTES: Shape = {
 function shapeOf(shape: Shape, name: string, value: JsonValue): Shape {
   if (shape === 'schema') return isJsonObject(value) || !SCHEMA_STRUCTURE.has(name) ? 'schema' : 'keep';
   return typeof shape === 'object' && Object.hasOwn(shape, name) ? shape[name] : undefined;
+}
+
+/** Of the names of members: those outside of the format, and inside of it those that no format has. */
+function isRead(shape: Shape, name: string): boolean {
+  return shape === undefined || (typeof shape === 'object' && !IDENTIFIER.test(name) && !Object.hasOwn(shape, name));
 }
 
 /** Two names that became the same keep both of their values. */

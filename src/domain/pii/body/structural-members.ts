@@ -13,10 +13,12 @@ export interface ShapeMembers {
 }
 
 const FUNCTION: ShapeMembers = { name: 'keep', description: undefined, parameters: 'schema' };
-const CALL: ShapeMembers = { id: 'keep', type: 'keep', index: 'keep', function: { name: 'keep', arguments: 'json' }, custom: { name: 'keep' } };
+const CALL: ShapeMembers = { id: 'keep', type: 'keep', index: 'keep', function: { name: 'keep', arguments: 'json' },
+  custom: { name: 'keep' } };
 const PART: ShapeMembers = { type: 'keep' };
 const OPENAI_MESSAGE: ShapeMembers = {
-  role: 'keep', tool_call_id: 'keep', content: PART, tool_calls: CALL, function_call: { name: 'keep', arguments: 'json' }, audio: { id: 'keep' },
+  role: 'keep', tool_call_id: 'keep', content: PART, tool_calls: CALL, function_call: { name: 'keep', arguments: 'json' },
+  audio: { id: 'keep' },
 };
 
 const OPENAI: ShapeMembers = {
@@ -29,12 +31,14 @@ const OPENAI: ShapeMembers = {
 
 const CACHE = 'keep';
 const BLOCK: ShapeMembers = {
-  type: 'keep', id: 'keep', name: 'keep', tool_use_id: 'keep', signature: 'keep', data: 'keep', cache_control: CACHE, encrypted_content: 'keep',
+  type: 'keep', id: 'keep', name: 'keep', tool_use_id: 'keep', signature: 'keep', data: 'keep', cache_control: CACHE,
+  encrypted_content: 'keep',
 };
 const RESULT_BLOCK: ShapeMembers = { ...BLOCK, content: BLOCK };
 
 const ANTHROPIC: ShapeMembers = {
-  model: 'keep', system: BLOCK, messages: { role: 'keep', content: RESULT_BLOCK }, tool_choice: 'keep', thinking: 'keep', service_tier: 'keep',
+  model: 'keep', system: BLOCK, messages: { role: 'keep', content: RESULT_BLOCK }, tool_choice: 'keep', thinking: 'keep',
+  service_tier: 'keep',
   max_tokens: 'keep', container: 'keep', betas: 'keep', cache_control: CACHE,
   tools: { type: 'keep', name: 'keep', input_schema: 'schema', cache_control: CACHE },
 };
@@ -59,4 +63,5 @@ export const MEDIA_TYPES: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Members of a JSON Schema whose texts are structure, not words. */
-export const SCHEMA_STRUCTURE: ReadonlySet<string> = new Set(['type', 'format', 'pattern', 'required', '$ref', '$schema', '$id', '$anchor']);
+export const SCHEMA_STRUCTURE: ReadonlySet<string> = new Set(['type', 'format', 'pattern', 'required', '$ref', '$schema', '$id',
+  '$anchor']);

@@ -1,7 +1,9 @@
 import type { Scan } from '../scan.js';
 
-const MONTH = '(?:jan|feb|m[aä]r|apr|ma[iyj]|jun|jul|aug|sep|o[ck]t|nov|de[czs]|ene|abr|ago|dic|janv|f[eé]v|avr|juin|juil|ao[uû]|d[eé]c|gen|' +
-  'mag|giu|lug|set|ott|mar|fev|out|stycz|lut|kwie|czerw|lip|sierp|wrze|pa[zź]dz|lis|gru|янв|фев|мар|апр|ма[йя]|июн|июл|авг|сен|окт|ноя|дек)' +
+const MONTH = '(?:jan|feb|m[aä]r|apr|ma[iyj]|jun|jul|aug|sep|o[ck]t|nov|de[czs]|ene|abr|ago|dic|janv|f[eé]v|avr|juin|juil|' +
+  'ao[uû]|d[eé]c|gen|' +
+  'mag|giu|lug|set|ott|mar|fev|out|stycz|lut|kwie|czerw|lip|sierp|wrze|pa[zź]dz|lis|gru|янв|фев|мар|апр|ма[йя]|июн|июл|авг|' +
+  'сен|окт|ноя|дек)' +
   '\\p{L}{0,9}\\.?';
 const YEAR = '(?:19\\d\\d|20[0-2]\\d)';
 const DAY = '(?:0?[1-9]|[12]\\d|3[01])';
@@ -14,19 +16,33 @@ const FORMS = [
   `${DAY}(?:st|nd|rd|th|\\.|º|er)?[\\s-](?:of |de |del )?${MONTH}[\\s,-]{1,2}(?:de |del )?${YEAR}`,
   `${MONTH}\\s${DAY}(?:st|nd|rd|th)?,?\\s${YEAR}`,
 ];
-const DATE = new RegExp(`(?<![0-9A-Za-z\u00c0-\u024f.\\-/])(?:${FORMS.join('|')})(?!\\p{N}|[-/.]\\p{N}|[tT]\\d\\d:)`, 'iu');
+const BEGIN = '(?<![0-9A-Za-z\u00c0-\u024f.\\-/])';
+const DATE = new RegExp(`${BEGIN}(?:${FORMS.join('|')})(?!\\p{N}|[-/.]\\p{N}|[tT]\\d\\d:)`, 'iu');
+/** At the end of a text, but for a blank. */
+const LAST_DATE = new RegExp(`${BEGIN}(?:${FORMS.join('|')}) ?$`, 'iu');
+const MONTH_NAME = new RegExp(`^${MONTH}$`, 'iu');
+
+/** Whether a date may go on behind this word: `March 12, 1985`. */
+export function isMonth(word: string): boolean {
+  return /^\p{Lu}/u.test(word) && MONTH_NAME.test(word);
+}
 
 /** Of scripts that separate words. `NATO` and `geb`ühren are none. */
-const WORD = /^(?:born|birth|birthda(?:y|te)|dob|geboren|geb|geburtsdatum|geburtstag|naissance|n[ée]e?|nacimiento|nacid[oa]|nascita|nat[oa]|nascimento|nascid[oa]|urodzenia|urodzon[yae]|geboortedatum|födelsedatum|född|født|fødselsdato|syntymäaika|syntynyt|doğum|рождения|родил(?:ся|ась)|народження|γέννησης)$/i;
+const WORD = new RegExp(
+  '^(?:born|birth|birthda(?:y|te)|dob|geboren|geb|geburtsdatum|geburtstag|naissance|n[ée]e?|nacimiento|nacid[oa]|' +
+    'nascita|nat[oa]|nascimento|nascid[oa]|urodzenia|urodzon[yae]|geboortedatum|födelsedatum|född|født|fødselsdato|' +
+    'syntymäaika|syntynyt|doğum|рождения|родил(?:ся|ась)|народження|γέννησης)$', 'i');
+/** Few words begin like one of them. */
+const BEGINNINGS = new Set('bo bi do ge na né ne ur fö fø sy ро на γέ'.split(' '));
 export const OTHER_BIRTH_WORDS = /出生|生年月日|生日|생년월일|출생|생일|जन्म|تاريخ الميلاد|วันเกิด/g;
 
 /** Whether a date behind this word is somebody's birth. */
 export function isBirthWord(word: string): boolean {
-  return word !== 'NATO' && WORD.test(word);
+  return BEGINNINGS.has(word.slice(0, 2).toLowerCase()) && word !== 'NATO' && WORD.test(word);
 }
 
 /** A sentence ends where a capital follows, and so does what the word was about. */
-const SENTENCE_END = /\n\s*\n|[.!?]\s+\p{Lu}|[;]/u;
+const SENTENCE_END = /\n\s*\n|[.!?]\s+\p{Lu}|[;]|<[A-Z]+_[A-Z_]+[0-9]*>/u;
 const REACH = 48;
 
 /**
@@ -40,10 +56,8 @@ export function dateOfBirth(scan: Scan, start: number, end: number): void {
   if (match) scan.add('DATE_OF_BIRTH', end + match.index, end + match.index + match[0].length, 0.8);
   const from = Math.max(0, start - REACH);
   const before = scan.text.slice(from, start);
-  const last = DATE.exec(before);
-  if (last && /^ ?$/.test(before.slice(last.index + last[0].length))) {
-    scan.add('DATE_OF_BIRTH', from + last.index, from + last.index + last[0].length, 0.8);
-  }
+  const last = LAST_DATE.exec(before);
+  if (last) scan.add('DATE_OF_BIRTH', from + last.index, from + last.index + last[0].trimEnd().length, 0.8);
 }
 
 /** A whole text that is a date, where its member's name says of what. */

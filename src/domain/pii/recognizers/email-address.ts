@@ -19,7 +19,8 @@ export function emailAddress(scan: Scan, at: number): void {
   scan.work.spend((at - start) / 20);
   if (at - start > LOCAL_MAX) return;
   // Quotes and dots before an address are the sentence's.
-  while (start < at && !isLetter(text.charCodeAt(start)) && !isDigit(text.charCodeAt(start)) && text.charCodeAt(start) !== UNDERSCORE) start++;
+  while (start < at && !isLetter(text.charCodeAt(start)) && !isDigit(text.charCodeAt(start)) &&
+    text.charCodeAt(start) !== UNDERSCORE) start++;
   if (start === at || text.charCodeAt(at - 1) === DOT) return;
   const domain = scan.matchAt(DOMAIN, at + 1);
   if (!domain) return;

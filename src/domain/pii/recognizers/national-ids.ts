@@ -44,7 +44,7 @@ const [SURE, CHECKED, SHAPED] = [1, 0.95, 0.8];
 
 /** By how many digits they have. What chance passes more often than 1 in 1,000 needs a word nearby. */
 const OF_DIGITS: readonly NationalId[] = [
-  { type: 'US_SSN', check: isSsn, forms: /^(?:9|3([-_])2\1(?:4))$/, score: SHAPED },
+  { type: 'US_SSN', check: isSsn, forms: /^(?:9|3([-_])2\1(?:4))$/, sure: /^3-2-4$/, score: SHAPED },
   { type: 'CA_SIN', check: isSin, forms: /^(?:9|3([-_])3\1(?:3))$/, score: CHECKED },
   { type: 'PT_NIF', check: isPortuguese, forms: /^(?:9|3_3_3)$/, score: CHECKED },
   { type: 'NL_BSN', check: isBsn, forms: /^(?:9|4[._]2[._]3|3[._]3[._]3)$/, score: CHECKED },
@@ -106,8 +106,8 @@ export function nationalCodes(scan: Scan, start: number): void {
 }
 
 function judge(scan: Scan, { type, check, score }: NationalId, start: number, end: number, isSure: boolean, value: string): void {
-  if (!scan.wants(type) || !(isSure || scan.hasContext(type, start, end)) || !beginsHere(scan.text, start)) return;
-  scan.work.spend(20);
+  if (!scan.wants(type) || !beginsHere(scan.text, start) || !(isSure || scan.hasContext(type, start, end))) return;
+  scan.work.spend(5);
   if (check(value.toUpperCase()).isValid) scan.add(type, start, end, score);
 }
 

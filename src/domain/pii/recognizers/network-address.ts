@@ -5,8 +5,9 @@ const IPV6 = /[0-9a-f]{1,4}(?::{1,2}[0-9a-f]{1,4}){2,7}(?:::)?|[0-9a-f]{1,4}(?::
 const MAC = /(?:[0-9a-f]{2}([:-]))(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}(?![\w:-]*[0-9a-f]{2}[:-])(?![\w])/iy;
 const MAC_DOTTED = /[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4}(?![\w.-])/iy;
 /** Before four numbers that are no address: versions, sections, object identifiers. */
-const VERSION =
-  /\b(?:v|ver|vers|version|versions|release|build|firmware|driver|chapter|section|oid|kapitel|wersja|versi[oó]n|versão|версия)[.:]?\s{0,2}$/i;
+const VERSION = new RegExp(
+  '\\b(?:v|ver|vers|version|versions|release|build|firmware|driver|chapter|section|oid|kapitel|wersja|' +
+    'versi[oó]n|versão|версия)[.:]?\\s{0,2}$', 'i');
 /** The same before four small numbers. */
 const VERSION_MARK = /[@^~=<>§]\s?$/;
 
@@ -24,7 +25,8 @@ export function ipv4(scan: Scan, start: number): void {
   const end = start + match[0].length;
   const before = scan.text.slice(Math.max(0, start - 16), start);
   if (VERSION.test(before)) return;
-  const isLikely = numbers.filter((octet) => octet > 31).length >= 2 || (numbers[0] === 10 && numbers[3]! > 0 && numbers.some((octet) => octet > 31));
+  const isLikely = numbers.filter((octet) => octet > 31).length >= 2 || (numbers[0] === 10 && numbers[3]! > 0 &&
+    numbers.some((octet) => octet > 31));
   if (isLikely) scan.add('IP_ADDRESS', start, end, 0.85);
   else if (!VERSION_MARK.test(before) && scan.hasContext('IP_ADDRESS', start, end)) scan.add('IP_ADDRESS', start, end, 0.75);
 }

@@ -56,7 +56,8 @@ function longestValid(scan: Scan, start: number, match: string, scoreOf: (writte
 
 function isValid(scan: Scan, written: string, country?: CountryCode): boolean {
   scan.work.spend(WORK);
-  return parsePhoneNumberFromString(written, { extract: false, ...(country === undefined ? {} : { defaultCountry: country }) })?.isValid() ?? false;
+  return parsePhoneNumberFromString(written, { extract: false,
+    ...(country === undefined ? {} : { defaultCountry: country }) })?.isValid() ?? false;
 }
 
 function digitsOf(written: string): string {

@@ -3,15 +3,20 @@ import { beginsHere, endsHere, isWord, type Scan } from '../scan.js';
 /** Keys whose issuers gave them a beginning of their own. */
 const PREFIXED = new RegExp([
   'sk-(?:ant-|proj-|svcacct-|or-)?[A-Za-z0-9_-]{20,256}', '[sr]k_(?:live|test)_[A-Za-z0-9]{16,256}', 'gh[pousr]_[A-Za-z0-9]{36,255}',
-  'github_pat_[A-Za-z0-9_]{22,255}', 'gl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_-]{20,128}', 'xox[abeprs]-[A-Za-z0-9-]{10,255}', 'xapp-\\d-[A-Za-z0-9-]{10,255}',
-  '(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}', 'AIza[A-Za-z0-9_-]{35}', 'ya29\\.[A-Za-z0-9_-]{20,512}', 'npm_[A-Za-z0-9]{36}', 'pypi-[A-Za-z0-9_-]{50,255}',
-  'hf_[A-Za-z0-9]{30,64}', 'SG\\.[A-Za-z0-9_-]{16,64}\\.[A-Za-z0-9_-]{16,64}', 'shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}', 'whsec_[A-Za-z0-9+/=_-]{24,128}',
-  'do[oprt]_v1_[a-f0-9]{64}', 'dckr_pat_[A-Za-z0-9_-]{20,64}', 'AGE-SECRET-KEY-1[0-9A-Z]{58}', 'gsk_[A-Za-z0-9]{40,64}', 'xai-[A-Za-z0-9]{40,128}',
+  'github_pat_[A-Za-z0-9_]{22,255}', 'gl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_-]{20,128}', 'xox[abeprs]-[A-Za-z0-9-]{10,255}',
+  'xapp-\\d-[A-Za-z0-9-]{10,255}',
+  '(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}', 'AIza[A-Za-z0-9_-]{35}', 'ya29\\.[A-Za-z0-9_-]{20,512}', 'npm_[A-Za-z0-9]{36}',
+  'pypi-[A-Za-z0-9_-]{50,255}',
+  'hf_[A-Za-z0-9]{30,64}', 'SG\\.[A-Za-z0-9_-]{16,64}\\.[A-Za-z0-9_-]{16,64}', 'shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}',
+  'whsec_[A-Za-z0-9+/=_-]{24,128}',
+  'do[oprt]_v1_[a-f0-9]{64}', 'dckr_pat_[A-Za-z0-9_-]{20,64}', 'AGE-SECRET-KEY-1[0-9A-Z]{58}', 'gsk_[A-Za-z0-9]{40,64}',
+  'xai-[A-Za-z0-9]{40,128}',
   'csk_[A-Za-z0-9_-]{20,128}', 'eyJ[A-Za-z0-9_-]{10,4096}\\.eyJ[A-Za-z0-9_-]{6,4096}(?:\\.[A-Za-z0-9_-]{0,1024})?',
 ].join('|'), 'y');
 /** The first two letters of all of these, so that few words are looked at. */
 const BEGINNINGS = new Set([
-  'sk', 'rk', 'gh', 'gi', 'gl', 'xo', 'xa', 'AK', 'AS', 'AB', 'AC', 'AI', 'ya', 'np', 'py', 'hf', 'SG', 'sh', 'wh', 'do', 'dc', 'AG', 'gs', 'cs', 'ey',
+  'sk', 'rk', 'gh', 'gi', 'gl', 'xo', 'xa', 'AK', 'AS', 'AB', 'AC', 'AI', 'ya', 'np', 'py', 'hf', 'SG', 'sh', 'wh', 'do', 'dc', 'AG',
+  'gs', 'cs', 'ey',
 ]);
 
 const PEM_BEGIN = /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/y;
@@ -22,20 +27,29 @@ const PEM_END = /-----END [A-Z0-9 ]{0,40}-----/y;
 /** Between a keyword and its value: a quote that ends the keyword, a sign or a word, a quote that begins the value. */
 const VALUE = new RegExp(
   '["\'`\\])]{0,2}(?:\\s{0,3}(?::=|=>|==?|:|＝|：)\\s{0,3}|\\s(?:is|ist|lautet|est|es|è|é|to|jest|är|это)(?:\\s?:)?\\s|(?:は|是|为|為)\\s?)' +
-    '(?:(?:Bearer|Basic|Token)\\s)?(["\'`]?)([^\\s"\'`<>,;，。、；]{6,512})', 'iy');
+    '(?:(?:Bearer|Basic|Token)\\s)?(["\'`「『“„]?)([^\\s"\'`<>,;，。、；「」『』“”„]{6,512})', 'iy');
 const AUTHORIZATION = /\s([A-Za-z0-9+/=._~-]{16,4096})/y;
 /** What stands in a secret's place: names of variables and of functions, paths into them, words of documentation. */
 const PLACEHOLDER = new RegExp(
-  '^(?:[$%{\\[(*#]|\\.\\.\\.|x{4,}|process\\.|os\\.|env\\.|ENV|config\\.|settings\\.|this\\.|self\\.|vault:|arn:|secrets?[.:/]|https?:|/|\\./|your|my[-_]|' +
+  '^(?:[$%{\\[(*#]|\\.\\.\\.|x{4,}|process\\.|os\\.|env\\.|ENV|config\\.|settings\\.|this\\.|self\\.|vault:|arn:|' +
+  'secrets?[.:/]|https?:|/|\\./|your|my[-_]|' +
     'example|changeme|placeholder|redacted|undefined|null|none|true|false|required|optional|string|sha\\d)|[({]|\\.{3}|^[\\w.]+\\[', 'i');
 /** So many bits by Shannon's measure over the value's own characters: `hunter2` has 19, `aaaa1111` 8. */
 const BITS_MIN = 15;
 
 /** Words behind which a value is secret, without marks between their parts; any may end a longer name (`DB_PASSWORD`). */
-const KEYWORD = new RegExp(
-  '(?:password|passwd|passcode|passphrase|pwd|secret|apikey|apitoken|accesskey|accesstoken|secretkey|privatekey|authtoken|authkey|clientsecret|' +
-    'signingkey|encryptionkey|licensekey|sharedkey|accountkey|sessiontoken|refreshtoken|bearertoken|token|credentials?|passwort|kennwort|' +
-    'contraseña|clave|senha|motdepasse|hasło|haslo|wachtwoord|lösenord|passord|salasana|parola|şifre|пароль|ключ)$');
+const KEYWORDS = [
+  'password', 'passwd', 'passcode', 'passphrase', 'pwd', 'secret', 'apikey', 'apitoken', 'accesskey', 'accesstoken', 'secretkey',
+  'privatekey',
+  'authtoken', 'authkey', 'clientsecret', 'signingkey', 'encryptionkey', 'licensekey', 'sharedkey', 'accountkey', 'sessiontoken',
+  'refreshtoken',
+  'bearertoken', 'token', 'credential', 'credentials', 'passwort', 'kennwort', 'contraseña', 'clave', 'senha', 'motdepasse', 'hasło',
+  'haslo',
+  'wachtwoord', 'lösenord', 'passord', 'salasana', 'parola', 'şifre', 'пароль', 'ключ',
+];
+const KEYWORD = new RegExp(`(?:${KEYWORDS.join('|')})$`);
+/** Few words end like one of them. */
+const ENDINGS = new Set([...KEYWORDS, 'key', 'passe', 'kod', 'bearer', 'basic'].map((word) => word.slice(-3)));
 
 /** Keywords of scripts that write without blanks. */
 export const OTHER_SECRET_WORDS = /密码|密碼|口令|密钥|パスワード|暗証番号|비밀번호|암호|पासवर्ड|كلمة المرور|סיסמה|รหัสผ่าน/g;
@@ -74,6 +88,7 @@ export function privateKey(scan: Scan, start: number): number {
 
 /** A value behind a keyword, if it looks drawn rather than written. @param end behind the keyword */
 export function secretBehind(scan: Scan, start: number, end: number): void {
+  if (isWord(scan.text.charCodeAt(start)) && !ENDINGS.has(scan.text.slice(end - 3, end).toLowerCase())) return;
   const word = scan.text.slice(start, end);
   if (/^(?:Bearer|Basic)$/.test(word)) return credentials(scan, end);
   if (isWord(word.charCodeAt(0)) && !isKeyword(scan.text, start, word)) return;

@@ -29,7 +29,8 @@ export class TermTree {
     const { text } = scan;
     for (let start = 0; start < text.length; start++) {
       // In scripts without blanks a term may begin anywhere.
-      if (!this.root.next.has(folded(text[start]!)) || (start > 0 && isWord(text.charCodeAt(start - 1)) && isWord(text.charCodeAt(start)))) continue;
+      if (!this.root.next.has(folded(text[start]!)) || (start > 0 && isWord(text.charCodeAt(start - 1)) &&
+        isWord(text.charCodeAt(start)))) continue;
       const end = this.longest(scan, start);
       if (end <= start) continue;
       scan.add('TERM', start, end, 0.99);

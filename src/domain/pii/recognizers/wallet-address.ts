@@ -12,7 +12,10 @@ const BASE58_BYTES = 21;
 
 const base58check = createBase58check(sha256);
 
-/** A Bitcoin address (base58check, BIP 173, BIP 350) or an Ethereum one (EIP-55; written in one case it has no checksum and needs a word). */
+/**
+ * A Bitcoin address (base58check, BIP 173, BIP 350) or an Ethereum one (EIP-55; written in one case it has no checksum and needs a
+ * word).
+ */
 export function walletAddress(scan: Scan, start: number): void {
   const { text } = scan;
   const code = text.charCodeAt(start) | 0x20;
@@ -49,6 +52,7 @@ function ethereum(scan: Scan, address: string, start: number, end: number): void
     return;
   }
   const hash = bytesToHex(keccak_256(new TextEncoder().encode(lower)));
-  const isRight = [...digits].every((digit, index) => /\d/.test(digit) || (digit === digit.toUpperCase()) === (parseInt(hash[index]!, 16) >= 8));
+  const isRight = [...digits].every((digit, index) => /\d/.test(digit) || (digit === digit.toUpperCase()) === (parseInt(hash[index]!,
+    16) >= 8));
   if (isRight) scan.add('CRYPTO', start, end, 1);
 }

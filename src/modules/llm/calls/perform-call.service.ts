@@ -62,7 +62,9 @@ const REST_MS = 1_000;
 const NOTHING: Read = { facts: { usage: NO_USAGE }, answerCounts: {}, events: 0 };
 const NOBODY: ProviderFailure = { code: 'PROVIDER_ERROR', message: 'No provider of this model is set up any more.' };
 const CUT: ProviderFailure = { code: 'PROVIDER_ERROR', message: 'The stream of the provider ended before the answer did.' };
-const UNREAD: ProviderFailure = { code: 'SCAN_FAILED', message: 'The answer could not be scanned for personal data, and is handed on to nobody.' };
+const UNREAD: ProviderFailure = {
+  code: 'SCAN_FAILED', message: 'The answer could not be scanned for personal data, and is handed on to nobody.',
+};
 const SLOW: ProviderFailure = { code: 'PROVIDER_ERROR', message: 'The answer of the provider did not arrive whole in time.' };
 
 /** Asks the providers of a model in turn, and reads the answer of the first that gives one. Expected failures are results. */

@@ -16,8 +16,8 @@ const INLINE_WORK = 5_000;
 const TIMEOUT_MS = 20_000;
 /** Both cores of a small machine. */
 const THREADS = 2;
-/** Waiting calls hold their bodies in memory: 64 of 4 MiB are 256 MiB. */
-const QUEUE = 64;
+/** Calls in threads or before them hold their bodies in memory: 64 of 4 MiB are 256 MiB. piscina's own limit lets a first burst through. */
+const LONG_CALLS_MAX = 64;
 const IDLE_MS = 30_000;
 /** Some times what a body of 4 MiB takes. */
 const LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64 };
@@ -29,6 +29,7 @@ export class ScanFailed extends Error {}
 @Injectable()
 export class PiiScanner implements OnModuleDestroy {
   private threads: Piscina | undefined;
+  private longCalls = 0;
 
   /**
    * @param timeoutMs how long a thread may take, the waiting for one included
@@ -61,11 +62,21 @@ export class PiiScanner implements OnModuleDestroy {
           if (!(error instanceof WorkLimit)) throw error;
         }
       }
-      this.threads ??= startThreads();
-      return (await this.threads.run(argument, { name, signal: AbortSignal.timeout(timeoutMs) })) as T;
+      if (this.longCalls >= LONG_CALLS_MAX) throw new RangeError();
+      return await this.inThread<T>(name, argument, timeoutMs);
     } catch (error) {
       // The message might quote the body: its name alone says what went wrong.
       throw new ScanFailed(`the scan has failed: ${error instanceof Error ? error.name : 'unknown'}`);
+    }
+  }
+
+  private async inThread<T>(name: string, argument: unknown, timeoutMs: number): Promise<T> {
+    this.threads ??= startThreads();
+    this.longCalls++;
+    try {
+      return (await this.threads.run(argument, { name, signal: AbortSignal.timeout(timeoutMs) })) as T;
+    } finally {
+      this.longCalls--;
     }
   }
 }
@@ -73,6 +84,6 @@ export class PiiScanner implements OnModuleDestroy {
 function startThreads(): Piscina {
   return new Piscina({
     filename: new URL('./scan-thread.js', import.meta.url).href,
-    minThreads: 0, maxThreads: THREADS, maxQueue: QUEUE, idleTimeout: IDLE_MS, concurrentTasksPerWorker: 1, resourceLimits: LIMITS,
+    minThreads: 0, maxThreads: THREADS, idleTimeout: IDLE_MS, concurrentTasksPerWorker: 1, resourceLimits: LIMITS,
   });
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EntityType } from '../../../src/domain/pii/entity-types.js';
+import type { EntityType } from '../../src/domain/pii/entity-types.js';
 
 /** A line of the corpus: a text, and every value in it. */
 export interface CorpusLine {
