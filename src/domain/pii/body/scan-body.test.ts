@@ -88,11 +88,11 @@ describe('the scan of a body', () => {
 
   it('counts images, sound and files, reads what stands beside them, and leaves their bytes', () => {
     const bytes = `data:image/png;base64,${Buffer.from(MAIL.repeat(9)).toString('base64')}`;
-    const openai = { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: bytes } },
+    const openai: JsonValue = { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: bytes } },
       { type: 'input_audio', input_audio: { data: 'QUJD', format: 'wav' } }, { type: 'file', file: { file_data: bytes,
         filename: MAIL } }] }] };
     expect(scanBody(openai, 'openai')).toMatchObject({ unscanned: 3, found: [{ pointer: '/messages/0/content/2/file/filename' }] });
-    const anthropic = { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'base64', data: 'QUJD' } },
+    const anthropic: JsonValue = { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'base64', data: 'QUJD' } },
       { type: 'document', source: { type: 'url', url: `https://example.com/?to=${MAIL}` } }] }] };
     expect(scanBody(anthropic, 'anthropic')).toMatchObject({ unscanned: 2, found: [{ pointer: '/messages/0/content/1/source/url' }] });
   });
