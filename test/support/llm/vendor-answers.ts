@@ -66,7 +66,7 @@ function modelList(isAnthropic: boolean): JsonObject {
     const data = [{ type: 'model', id: 'claude-test', display_name: 'Claude Test', created_at: at }];
     return { data, has_more: false, first_id: 'claude-test', last_id: 'claude-test' };
   }
-  const data = [{ id: 'gpt-test', object: 'model', created: CREATED, owned_by: 'openai' }, { id: 'dall-e', object: 'model' }];
+  const data: JsonObject[] = [{ id: 'gpt-test', object: 'model', created: CREATED, owned_by: 'openai' }, { id: 'dall-e', object: 'model' }];
   return { object: 'list', data };
 }
 
