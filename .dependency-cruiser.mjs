@@ -42,6 +42,13 @@ const layers = [
     to: { path: '^src/(app|app\\.module|configure-app)\\.ts$|^src/modules/.*\\.(controller|module|presenter)\\.ts$' },
   },
   {
+    name: 'sdk-stands-alone',
+    comment: 'The SDK has no dependency: it is itself, and for nodes a few modules of Node.',
+    severity: 'error',
+    from: { path: '^sdk/src/' },
+    to: { pathNot: ['^sdk/src/', '^(node:)?(fs|os|timers/promises)$'] },
+  },
+  {
     name: 'migrations-are-frozen',
     comment: 'A migration runs for years after the modules have changed, so it imports none of them.',
     severity: 'error',

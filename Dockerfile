@@ -3,10 +3,12 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY sdk/package.json ./sdk/
 RUN npm ci --omit=dev --include=optional
 COPY src ./src
 COPY migrations ./migrations
 COPY verifier ./verifier
+COPY sdk/src ./sdk/src
 COPY docs/how-to ./docs/how-to
 COPY docs/glossary.md ./docs/
 COPY scripts ./scripts
@@ -20,6 +22,7 @@ ENV NODE_ENV=production
 COPY --from=build /app/package.json /app/package-lock.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/sdk ./sdk
 COPY --from=build /app/docs ./docs
 COPY --from=build /app/scripts ./scripts
 COPY --from=build /app/bin ./bin

@@ -19,6 +19,7 @@ import { millionStudy } from './studies/million-study.js';
 import { notifyStudy } from './studies/notify-study.js';
 import { type Options, parseOptions, USAGE } from './options.js';
 import { piiStudy } from './pii/pii-study.js';
+import { sdkStudy } from './client/sdk-study.js';
 import { pendingStudy } from './studies/pending-study.js';
 import { Progress } from './progress.js';
 import { environmentText, figureText, summaryOf, verifiedText } from './report.js';
@@ -30,7 +31,7 @@ import { verifyStudy } from './studies/verify-study.js';
 /** The sweep is behind what counts requests: it ends them. */
 const STUDIES: readonly Study[] = [
   pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy, notifyStudy, integrateStudy, verifyStudy,
-  secretStudy, mcpStudy, nodeStudy, chainStudy, resolveStudy, piiStudy,
+  secretStudy, mcpStudy, nodeStudy, chainStudy, resolveStudy, piiStudy, sdkStudy,
 ];
 
 /** What then fails fails for want of the servers, which is no news. */

@@ -5,8 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { root } from './prepare.mjs';
-import { install, missingPackages, PrepareError } from './prepare/packages.mjs';
+import { preparePeersOrExit, root } from './prepare.mjs';
 
 const PEERS = join(root, 'test', 'peers');
 const DOCUMENT = join(root, 'openapi.json');
@@ -23,17 +22,7 @@ const steps = {
   'the calls of both compile': () => run('typescript/bin/tsc', ['--project', 'tsconfig.json']),
 };
 
-try {
-  const missing = missingPackages(PEERS);
-  if (missing.length > 0) {
-    console.log(`Installing ${missing.length} packages into test/peers …`);
-    install(PEERS, { development: true, missing });
-  }
-} catch (error) {
-  if (!(error instanceof PrepareError)) throw error;
-  console.error(error.message);
-  process.exit(1);
-}
+preparePeersOrExit();
 rmSync(CLIENTS, { recursive: true, force: true });
 mkdirSync(CLIENTS);
 for (const [name, step] of Object.entries(steps)) {

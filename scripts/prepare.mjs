@@ -15,8 +15,11 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const FOLDERS = ['src', 'migrations', 'bench', 'demo'];
 const VERIFIER = ['verify.mjs', 'pack.mjs', 'page.html', 'page.css', 'page.js'].map((name) => join('verifier', name));
 const TRANSPILER = ['transpile.mjs', 'swc-options.mjs'].map((name) => join('scripts', 'prepare', name));
-const SOURCES = [...FOLDERS, ...VERIFIER, ...TRANSPILER, 'package-lock.json'];
+/** The client library, a workspace: its build stands in it, where its package.json points. */
+const SDK = 'sdk';
+const SOURCES = [...FOLDERS, join(SDK, 'src'), ...VERIFIER, ...TRANSPILER, 'package-lock.json'];
 const MAIN = join(root, 'dist', 'src', 'main.js');
+const SDK_MAIN = join(root, SDK, 'dist', 'index.js');
 const STAMP = join(root, 'dist', 'build-stamp.json');
 const LOCK = join(root, 'dist', 'prepare.lock');
 
@@ -70,7 +73,8 @@ function staleBuild() {
   }
   const files = SOURCES.flatMap((name) => listFiles(join(root, name)));
   const glance = digest(files.map(({ path, size, mtimeMs }) => `${path} ${size} ${mtimeMs}`));
-  const stamp = existsSync(STAMP) && existsSync(MAIN) ? readJson(STAMP) : {};
+  const isThere = existsSync(STAMP) && existsSync(MAIN) && (existsSync(SDK_MAIN) || !existsSync(join(root, SDK, 'src')));
+  const stamp = isThere ? readJson(STAMP) : {};
   if (stamp.glance === glance) return undefined;
   // Times differ after a checkout or a copy, too: only other contents make another build.
   const contents = digest(files.map(({ path }) => `${path} ${digest([readFileSync(join(root, path))])}`));
@@ -94,24 +98,33 @@ function listFiles(path) {
 
 /** `state` was read before the transpiler ran: a source that changes meanwhile makes the next build. */
 function buildFrom(state) {
-  transpile('dist', FOLDERS);
+  transpile(root, 'dist', FOLDERS);
   for (const folder of FOLDERS) removeOrphans(join(root, 'dist', folder));
+  buildSdk();
   packVerifier();
   writeStamp(state);
+}
+
+/** Its JavaScript alone: types are made where it is packed (npm run sdk), and checked from its sources here. */
+function buildSdk() {
+  const sources = join(root, SDK, 'src');
+  if (!existsSync(sources)) return;
+  transpile(sources, join('..', 'dist'), ['.']);
+  removeOrphans(join(root, SDK, 'dist'), join(root, SDK, 'dist'), sources);
 }
 
 /** The proofs, and what they share with tests, beside the product, never into it. */
 function buildProofs(say) {
   // One at a time: two would write the same files.
   locked(say, () => {
-    transpile(join('dist', 'proofs'), [join('test', 'proofs'), join('test', 'support'), ...FOLDERS]);
+    transpile(root, join('dist', 'proofs'), [join('test', 'proofs'), join('test', 'support'), ...FOLDERS]);
     removeOrphans(join(root, 'dist', 'proofs'), join(root, 'dist', 'proofs'));
   });
 }
 
-function transpile(outDir, folders) {
+function transpile(from, outDir, folders) {
   const script = join(root, 'scripts', 'prepare', 'transpile.mjs');
-  const done = spawnSync(process.execPath, [script, root, outDir, ...folders], { stdio: ['ignore', 2, 2] });
+  const done = spawnSync(process.execPath, [script, from, outDir, ...folders], { stdio: ['ignore', 2, 2] });
   if (done.status !== 0) throw new PrepareError('The build failed; the transpiler\'s messages are above.');
 }
 
@@ -124,13 +137,13 @@ function packVerifier() {
 }
 
 /** Outputs whose source is gone would still be found, a migration for example. */
-function removeOrphans(folder, outDir = join(root, 'dist')) {
+function removeOrphans(folder, outDir = join(root, 'dist'), sources = root) {
   if (!existsSync(folder)) return;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) removeOrphans(path, outDir);
+    if (entry.isDirectory()) removeOrphans(path, outDir, sources);
     else {
-      const source = join(root, relative(outDir, path)).replace(/\.js(\.map)?$/, '.ts');
+      const source = join(sources, relative(outDir, path)).replace(/\.js(\.map)?$/, '.ts');
       if (/\.js(\.map)?$/.test(path) && !existsSync(source)) rmSync(path);
     }
   }
@@ -191,15 +204,34 @@ function digest(parts) {
   return hash.digest('hex');
 }
 
+/** The packages of test/peers, which stand beside those of the checkout: other people's tools, for what only CI runs. */
+export function preparePeersOrExit() {
+  const peers = join(root, 'test', 'peers');
+  orExit(() => {
+    if (missingPackages(peers).length === 0) return;
+    locked(sayOnStderr, () => {
+      const missing = missingPackages(peers);
+      if (missing.length === 0) return;
+      step(sayOnStderr, `Installing ${missing.length} packages into test/peers`, () => install(peers, { development: true, missing }));
+    });
+  });
+}
+
 /**
  * As `prepare`, and turns what is refused into a line and an exit code.
  * @param {{ development?: boolean, build?: boolean, proofs?: boolean }} wanted `proofs`: those built, too
  */
 export function prepareOrExit({ proofs = false, development = proofs, build = true } = {}) {
-  try {
+  return orExit(() => {
     const hadToDo = prepare({ development, build });
     if (proofs) buildProofs(sayOnStderr);
     return hadToDo;
+  });
+}
+
+function orExit(action) {
+  try {
+    return action();
   } catch (error) {
     if (!(error instanceof PrepareError)) throw error;
     process.stderr.write(`${error.message}\n`);

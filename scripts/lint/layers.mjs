@@ -5,7 +5,8 @@ import { cruise } from 'dependency-cruiser';
 import layering from '../../.dependency-cruiser.mjs';
 
 export async function checkLayers(root) {
-  const folders = ['src', 'migrations', 'test', 'bench', 'scripts', 'demo', 'verifier'].filter((folder) => existsSync(join(root, folder)));
+  const folders = ['src', 'migrations', 'test', 'bench', 'scripts', 'demo', 'verifier', 'sdk/src']
+    .filter((folder) => existsSync(join(root, folder)));
   if (folders.length === 0) return [];
   const { forbidden, options } = layering;
   const { output } = await cruise(folders, { ...options, baseDir: root, validate: true, ruleSet: { forbidden } });

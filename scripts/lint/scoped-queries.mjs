@@ -14,6 +14,7 @@ export const WITHOUT_SCOPE = {
   'SuccessRates.of': 'of one organization, chosen by OrganizationsQuery from a scope',
   'TaskOfCallQuery.read': 'the tasks of calls whose agent the credential or a scoped lookup has given',
   'TaskStore.orphaned': 'the sweep works for every organization',
+  'OldDecisionsStore.onModuleInit': 'makes itself known to the platform, and reads nothing',
   'EndedTasksStore.onModuleInit': 'makes itself known to the platform, and reads nothing',
   'GrantUsageStore.read': 'uses of grants that the facts have just named',
   'DefinitionStore.list': 'the catalogue of one organization, chosen by OrganizationsQuery from a scope',

@@ -19,8 +19,9 @@ export function missingPackages(root, { development = false, build = false } = {
   const wanted = readJson(join(root, 'package-lock.json')).packages;
   const present = record(root);
   return Object.entries(wanted).filter(([path, entry]) => {
-    // Optional ones may rightly be missing, for other platforms; linked ones are folders of this checkout.
-    if (!path.startsWith('node_modules/') || entry.optional || entry.link) return false;
+    // Optional ones may rightly be missing, for other platforms. Folders of this checkout are linked, and their version is its own.
+    if (!path.startsWith('node_modules/') || entry.optional) return false;
+    if (entry.link) return !existsSync(join(root, path));
     const isWanted = !isOfDevelopment(entry) || development || (build && path === TRANSPILER);
     return isWanted && differs(path, entry);
   }).map(([path]) => path);

@@ -50,6 +50,7 @@ export const SUBJECTS = {
   'faults/servers/database-away': [27, ...DATABASE, 'modules/gate/'],
   'faults/servers/frozen-worker': [12, 'platform/outbox/', 'modules/gate/execution/'],
   'faults/servers/root-key-rotation': [17, 'modules/organizations/installation/', 'platform/auth/'],
+  'faults/servers/sdk-faults': [60, 'sdk/', 'modules/gate/'],
   'faults/servers/shutdown': [58, 'start/', 'modules/gate/execution/'],
   'faults/servers/slow-mail': [5, 'platform/mail/'],
   'faults/sign-in/password-attack': [21, 'modules/sign-in/passwords/'],

@@ -143,12 +143,13 @@ function rewrittenLine(tree: string): string {
 
 /** Each says of how many, and of one or many, what was done or would be. */
 function openLines(
-  { running, openRequests, approved, effects, agents, sessions, invitations }: OpenWork, done: 'was' | 'would be',
+  { running, openRequests, approved, tasks, effects, agents, sessions, invitations }: OpenWork, done: 'was' | 'would be',
 ): string[] {
   const verb = (count: number) => (done === 'was' && count !== 1 ? 'were' : done);
   return [
     `  ${counted(running, 'running execution', 'running executions')}: ${verb(running)} closed as indeterminate`,
     `  ${counted(openRequests, 'open request', 'open requests')}, ${approved} approved and not begun: ${verb(openRequests)} cancelled`,
+    `  ${counted(tasks, 'task', 'tasks')} that nobody had begun: ${verb(tasks)} cancelled`,
     `  ${counted(effects, 'effect that was not sent', 'effects that were not sent')}: ${verb(effects)} dropped`,
     `  ${counted(agents, 'agent', 'agents')}: every token and setup token ${done} revoked`,
     `  ${counted(sessions, 'session', 'sessions')} of people: ${verb(sessions)} ended`,

@@ -8,10 +8,12 @@ import { openSnapshot } from '../../modules/audit/query/snapshots.query.js';
 import { VERIFICATION } from '../../modules/audit/verification/worker-threads.js';
 import { verifyDatabase } from '../../modules/audit/verification/verify-database.js';
 import { grantRecords } from '../../modules/capabilities/grant-records.query.js';
+import { secretRecords } from '../../modules/capabilities/secrets/secret-records.query.js';
 import { executionRecords } from '../../modules/executions/execution-records.query.js';
 import { requestRecords } from '../../modules/hitl/requests/request-records.query.js';
 import { voteRecords } from '../../modules/hitl/decisions/vote-records.query.js';
 import { erasureRecords } from '../../modules/privacy/requests/erasure-records.query.js';
+import { taskRecords } from '../../modules/tasks/task-records.query.js';
 import { loadConfig } from '../../platform/config/config.js';
 import { ownKeyOf } from '../signing-key.js';
 import { commandOutput } from '../command-output.js';
@@ -22,7 +24,7 @@ const { say } = commandOutput('audit verify');
 
 const THREADS = 2;
 /** Those that modules register in a server. */
-export const RECORD_KEEPERS = [executionRecords, requestRecords, voteRecords, grantRecords, erasureRecords];
+export const RECORD_KEEPERS = [executionRecords, requestRecords, voteRecords, grantRecords, erasureRecords, taskRecords, secretRecords];
 
 /** With the anchors that the environment names, where they can be asked; of the whole log, with the archives, too. */
 export async function verifyFromDatabase(databaseUrl: string, env: NodeJS.ProcessEnv, how: VerifySourceOptions): Promise<Verification> {

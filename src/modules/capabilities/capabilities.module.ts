@@ -15,6 +15,7 @@ import { CapabilitiesPersonalData } from './personal-data.store.js';
 import { PrepareDefinitionService } from './prepare-definition.service.js';
 import { ChangeSecretService } from './secrets/change-secret.service.js';
 import { ConnectorSecrets } from './secrets/connector-secrets.service.js';
+import { secretRecords } from './secrets/secret-records.query.js';
 import { SecretStore } from './secrets/secret.store.js';
 import { SecretsController } from './secrets/secrets.controller.js';
 
@@ -30,5 +31,6 @@ import { SecretsController } from './secrets/secrets.controller.js';
 export class CapabilitiesModule {
   constructor(keepers: RecordKeepers) {
     keepers.register(grantRecords);
+    keepers.register(secretRecords);
   }
 }

@@ -22,6 +22,8 @@ interface Row {
   readonly mode: string | null;
   readonly durationMs: number | null;
   readonly entryId: string | null;
+  readonly taskId: string | null;
+  readonly delegators: string | null;
   readonly input: string;
   readonly context: string | null;
   readonly action: string | null;
@@ -49,7 +51,8 @@ const MODE = `case when e.status = 'blocked' then e.effective_mode
 const ROWS = `
   select e.organization_id as "organizationId", e.id, e.agent_id as "agentId", e.capability, e.status, e.reason, e.definition,
     e.grant_id as "grantId", e.grant_version as "grantVersion", e.hitl_request_id as "hitlId", e.requested_by as "requestedBy",
-    e.flagged, ${MODE} as mode, e.duration_ms as "durationMs", e.audit_id as "entryId", long."isLarge", ${longColumns(LONG)}
+    e.flagged, ${MODE} as mode, e.duration_ms as "durationMs", e.audit_id as "entryId",
+    e.task_id as "taskId", array_to_string(e.task_chain, ' ', '') as delegators, long."isLarge", ${longColumns(LONG)}
   from executions e ${measured(LONG)} ${inOrder('e')}`;
 
 const LONG_OF = longColumnsOf('executions', 'e', LONG);
@@ -92,12 +95,12 @@ export const executionRecords: RecordKeeper = {
 
 function recordOf(row: Row): RecordRow {
   const { organizationId, id, agentId, capability, status } = row;
-  const { reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, mode, durationMs, entryId } = row;
+  const { reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, mode, durationMs, entryId, taskId, delegators } = row;
   const [report, settlement] = [object(row.report), object(row.settlement)];
   return {
     organizationId, id, agentId, capability, status, malformed: malformedIn(row),
     members: {
-      reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, mode, durationMs, entryId,
+      reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, mode, durationMs, entryId, taskId, delegators,
       reported: report ? decodeText(report['outcome']) : null,
       reportedMs: durationOf(report),
       settled: settlement ? decodeText(settlement['outcome']) : null,

@@ -29,7 +29,7 @@ export interface Delegating {
 }
 
 /** Whose rights beside the agent's a task's call rests on, and by which grants, up to which positions of their chains. */
-export function delegatorsOf(delegators: readonly Delegating[]): { delegators?: DelegatorRecord[] } {
+export function delegatorsOf(delegators: readonly Delegating[] = []): { delegators?: DelegatorRecord[] } {
   if (delegators.length === 0) return {};
   return {
     delegators: delegators.map(({ agentId, facts: { position = 0, grant } }) =>

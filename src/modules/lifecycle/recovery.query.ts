@@ -6,6 +6,7 @@ export interface OpenWork {
   readonly running: number;
   readonly openRequests: number;
   readonly approved: number;
+  readonly tasks: number;
   readonly effects: number;
   readonly agents: number;
   readonly sessions: number;
@@ -24,6 +25,7 @@ export async function openWork(run: RunStatement): Promise<OpenWork> {
        (select count(*)::integer from executions e join hitl_requests q
           on q.organization_id = e.organization_id and q.id = e.hitl_request_id
         where e.status = 'pending_hitl' and q.status = 'approved') as approved,
+       (select count(*)::integer from tasks where status = 'assigned') as tasks,
        (select count(*)::integer from outbox) as effects,
        (select count(*)::integer from agents) as agents,
        (select count(*)::integer from sessions where ended_at is null) as sessions,
@@ -31,8 +33,8 @@ export async function openWork(run: RunStatement): Promise<OpenWork> {
     [],
   );
   return {
-    running: Number(row!.running), openRequests: Number(row!.open), approved: Number(row!.approved), effects: Number(row!.effects),
-    agents: Number(row!.agents), sessions: Number(row!.sessions), invitations: Number(row!.invitations),
+    running: Number(row!.running), openRequests: Number(row!.open), approved: Number(row!.approved), tasks: Number(row!.tasks),
+    effects: Number(row!.effects), agents: Number(row!.agents), sessions: Number(row!.sessions), invitations: Number(row!.invitations),
   };
 }
 
@@ -93,14 +95,15 @@ export async function organizationsToRecord(run: RunStatement, since: Date): Pro
 /** What was ended in an organization since a time: in maintenance mode nothing else ends anything. */
 export async function endedSince(
   run: RunStatement, organizationId: string, since: Date,
-): Promise<{ executions: number; requests: number; agents: number }> {
+): Promise<{ executions: number; requests: number; tasks: number; agents: number }> {
   const [row] = await run(
     `select (select count(*)::integer from executions where organization_id = $1 and status in ('indeterminate', 'cancelled')
                and closed_at >= $2) as executions,
        (select count(*)::integer from hitl_requests where organization_id = $1 and status = 'cancelled' and decided_at >= $2) as requests,
+       (select count(*)::integer from tasks where organization_id = $1 and status = 'cancelled' and ended_at >= $2) as tasks,
        (select count(*)::integer from agents
         where organization_id = $1 and epoch >= floor(extract(epoch from $2::timestamptz))) as agents`,
     [organizationId, since],
   );
-  return { executions: Number(row!.executions), requests: Number(row!.requests), agents: Number(row!.agents) };
+  return { executions: Number(row!.executions), requests: Number(row!.requests), tasks: Number(row!.tasks), agents: Number(row!.agents) };
 }

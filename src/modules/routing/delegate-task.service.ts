@@ -97,7 +97,7 @@ export class DelegateTaskService {
   }
 
   private give(tx: Tx, task: NewTask, input: JsonObject): void {
-    const { organizationId, id, toAgentId, parentId, capability, description, fromAgentId, chain, decisionId } = task;
+    const { organizationId, id, toAgentId, parentId, ancestors, capability, description, fromAgentId, chain, initiator, decisionId } = task;
     const head = agentChain(organizationId, toAgentId);
     this.tasks.insert(tx, task);
     countOpenTasks(tx, head, 1);
@@ -105,7 +105,8 @@ export class DelegateTaskService {
       type: 'task.delegated',
       metadata: {
         taskId: id, capability, input, chain,
-        ...(parentId === null ? {} : { parentId }), ...(description === null ? {} : { description }),
+        ...(parentId === null ? {} : { parentId, ancestors }), ...(initiator === null ? {} : { initiatorId: initiator }),
+        ...(description === null ? {} : { description }),
         ...(fromAgentId === null ? {} : { fromAgentId }), ...(decisionId === null ? {} : { decisionId }),
       },
     });

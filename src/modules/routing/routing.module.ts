@@ -6,6 +6,7 @@ import { TasksModule } from '../tasks/tasks.module.js';
 import { CandidatesQuery } from './candidates.query.js';
 import { DelegateTaskService } from './delegate-task.service.js';
 import { DelegationParties } from './delegation-parties.service.js';
+import { OldDecisionsStore } from './old-decisions.store.js';
 import { RoutingPersonalData } from './personal-data.store.js';
 import { ResolveAgentService } from './resolve-agent.service.js';
 import { RoutingDecisionStore } from './routing-decision.store.js';
@@ -17,6 +18,6 @@ import { SuccessRates } from './success-rates.query.js';
   imports: [AgentsModule, AuthorityModule, OrganizationsModule, TasksModule],
   controllers: [RoutingController],
   providers: [DelegateTaskService, DelegationParties, ResolveAgentService, CandidatesQuery, SuccessRates, RoutingDecisionStore,
-    RoutingPersonalData],
+    OldDecisionsStore, RoutingPersonalData],
 })
 export class RoutingModule {}

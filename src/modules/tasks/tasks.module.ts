@@ -3,7 +3,9 @@ import { AwaitTaskService } from './await-task.service.js';
 import { EndTasksService } from './end-tasks.service.js';
 import { EndedTasksStore } from './ended-tasks.store.js';
 import { TasksPersonalData } from './personal-data.store.js';
+import { RecordKeepers } from '../../platform/audit/record-keepers.js';
 import { TaskOfCallQuery } from './task-of-call.query.js';
+import { taskRecords } from './task-records.query.js';
 import { TaskStore } from './task.store.js';
 import { TaskSweep } from './task-sweep.service.js';
 import { TasksController } from './tasks.controller.js';
@@ -15,4 +17,8 @@ import { TasksQuery } from './tasks.query.js';
   providers: [AwaitTaskService, EndTasksService, EndedTasksStore, TaskOfCallQuery, TaskStore, TaskSweep, TasksPersonalData, TasksQuery],
   exports: [EndTasksService, TaskOfCallQuery, TaskStore, TasksQuery],
 })
-export class TasksModule {}
+export class TasksModule {
+  constructor(keepers: RecordKeepers) {
+    keepers.register(taskRecords);
+  }
+}

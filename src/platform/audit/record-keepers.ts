@@ -15,6 +15,8 @@ export interface RecordKeeper {
   rows(run: ReadStatement, selection: Selection): AsyncIterable<readonly RecordRow[]>;
   /** Rows with texts that are erased or blanked by retention, in any order. */
   gaps?(run: ReadStatement, selection: Selection): AsyncIterable<readonly RecordGap[]>;
+  /** Agents by whose rights calls of other agents were decided, too, in these organizations. */
+  delegators?(run: ReadStatement, organizations: readonly string[] | 'all'): Promise<string[]>;
 }
 
 @Injectable()

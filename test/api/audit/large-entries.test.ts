@@ -64,7 +64,7 @@ test('thousands of large entries are never in memory at once: they are read one 
 });
 
 test('so are those that many agents share', async () => {
-  const shared = await read((run) => sharedEntries(run, 'all', []));
+  const shared = await read((run) => sharedEntries(run, { organizations: 'all', related: [], delegators: [] }));
   expect(shared.found.some(({ disclosures }) => disclosures.length > 7_000 * 4)).toBe(true);
 });
 

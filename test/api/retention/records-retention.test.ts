@@ -65,3 +65,35 @@ test('short periods, and an archive that is not there, are told', async () => {
   expect(reported).toMatchObject({ status: 'ready', archiveWarning: expect.stringContaining('Nothing is swept') });
   expect(Object.keys(reported)).not.toContain('retentionWarning');
 });
+
+test('what tasks and routing decisions say of long ago is blanked, and no open task', async () => {
+  const [giver, doer] = [await anAgent(server).granted('web.search').create(), await anAgent(server).granted('web.search').create()];
+  const give = async (q: string) => (await giver.client.post('/api/v1/routing/delegate', {
+    toAgentId: doer.id, task: { capability: 'web.search', input: { q }, description: q },
+  })).expect(201).text('task.id');
+  const [done, cancelled, open, young] = [await give('done'), await give('cancelled'), await give('open'), await give('young')];
+  const call = { capability: 'web.search', input: { q: 'done' }, context: { task_id: done } };
+  const executed = (await doer.client.post('/api/v1/execute', call)).expect(200).text('executionId');
+  for (const id of [cancelled, young]) (await giver.client.post(`/api/v1/tasks/${id}/cancel`)).expect(200);
+  for (const description of ['old', 'young']) {
+    (await giver.client.post('/api/v1/routing/resolve', { capabilities: ['web.search'], description })).expect(200);
+  }
+  const old = (prefix: string, n: number) => `${prefix}_0000000000${String(n).padStart(16, '0')}`;
+  await server.database.asSuperuser(
+    `update executions set closed_at = timestamptz '${OLD}' where id = '${executed}'`,
+    ...[done, cancelled, open].map((id, n) => `update tasks set id = '${old('task', n)}',
+      ended_at = case when ended_at is not null then timestamptz '${OLD}' end where id = '${id}'`),
+    `update routing_decisions set id = '${old('rte', 1)}', created_at = timestamptz '${OLD}' where description = 'old'`,
+  );
+  await server.restart({ RECORDS_RETENTION_DAYS: '365' });
+  await eventually(async () => {
+    expect(await server.sql('select id, input, description from tasks order by id')).toEqual([
+      { id: old('task', 0), input: '{}', description: null }, { id: old('task', 1), input: '{}', description: null },
+      { id: old('task', 2), input: '{"q":"open"}', description: 'open' }, { id: young, input: '{"q":"young"}', description: 'young' },
+    ]);
+    const shown = 'select description from routing_decisions where description is not null or id = $1 order by id';
+    expect(await server.sql(shown, [old('rte', 1)]))
+      .toEqual([{ description: null }, { description: 'young' }]);
+  }, { every: 250 });
+  (await asRoot(server).get(`/api/v1/tasks/${old('task', 0)}`)).expect(200);
+});

@@ -40,6 +40,17 @@ describe('layers', () => {
     expect(outcome.findings).toEqual(['src/domain/read.ts domain-is-pure']);
   });
 
+  test('a file of the SDK that imports one of the server, or a package, is named', async () => {
+    const outcome = await lintFiles('layers', {
+      'sdk/src/gate.ts': `import type { Mode } from '../../src/domain/mode.js';\nexport type Gate = Mode;\n`,
+      'sdk/src/hash.ts': `import canonicalize from 'canonicalize';\nexport const hash = canonicalize;\n`,
+      'src/domain/mode.ts': `export type Mode = 'auto';\n`,
+      'node_modules/canonicalize/package.json': '{"name":"canonicalize","version":"4.0.0","main":"index.js"}',
+      'node_modules/canonicalize/index.js': 'module.exports = JSON.stringify;\n',
+    });
+    expect(outcome.findings).toEqual(['sdk/src/gate.ts sdk-stands-alone', 'sdk/src/hash.ts sdk-stands-alone']);
+  });
+
   test('two modules that import each other: the arrow that is not in the graph is named, and the cycle', async () => {
     const outcome = await lintFiles('layers', {
       'src/modules/gate/admit.service.ts': `import { open } from '../hitl/open.service.js';\nexport const admit = () => open;\n`,

@@ -24,8 +24,7 @@ let server: TestServer;
 let replica: TestServer;
 let before: BuiltAgent;
 let saved: SavedState;
-let setupToken: string;
-let waiting: string;
+let [setupToken, waiting, given] = ['', '', ''];
 let session: BuiltSession;
 let routes: readonly Route[];
 
@@ -99,6 +98,8 @@ beforeAll(async () => {
   setupToken = (await asRoot(server).post(`/api/v1/agents/${before.id}/setup-token`)).expect(201).text('setupToken');
   waiting = (await before.client.post('/api/v1/execute', { capability: 'email.send', input: { to: 'a@b.example' } }))
     .expect(202).text('hitlRequestId');
+  const task = { toAgentId: before.id, task: { capability: 'web.search', input: {} } };
+  given = (await asRoot(server).post('/api/v1/routing/delegate', task)).expect(201).text('task.id');
   const person = await aPerson(server, 'owner');
   session = await asSession(server, person);
   await server.sql(
@@ -186,6 +187,7 @@ describe('a database that is put back under its servers', () => {
     expect([code, stderr]).toEqual([1, '']);
     expect(stdout).toContain(`has a checkpoint of ${lost.size} rounds of the log`);
     expect(stdout).toContain('1 open request');
+    expect(stdout).toContain('1 task that nobody had begun: would be cancelled');
     expect(stdout).toContain('1 session of people: would be ended\n  1 open invitation: would be voided');
     const json = JSON.parse((await countersign(['recover', '--json'], env)).stdout) as object;
     expect(json).toMatchObject({ recovered: false, anchors: [{ result: 'contradicts', size: lost.size }], open: { openRequests: 1 } });
@@ -210,6 +212,7 @@ describe('a database that is put back under its servers', () => {
     const rotated = await countersign(['key', 'rotate', '--json'], { DATABASE_URL: server.database.url });
     const root = as(server, (JSON.parse(rotated.stdout) as { rootKey: string }).rootKey);
     expect((await root.get(`/api/v1/hitl/${waiting}`)).at('status')).toBe('cancelled');
+    expect((await root.get(`/api/v1/tasks/${given}`)).at('task')).toMatchObject({ status: 'cancelled', reason: 'recovered' });
     const ended = await Promise.all(['auth.logout', 'admin.invitation_ended'].map(async (event) =>
       (await root.get('/api/v1/audit', { query: { event } })).expect(200).list('entries')));
     expect(ended).toMatchObject([
@@ -220,7 +223,7 @@ describe('a database that is put back under its servers', () => {
     const recovered = (await root.get('/api/v1/audit', { query: { event: 'admin.recovered' } })).expect(200);
     expect(recovered.list('entries')).toEqual(expect.arrayContaining([
       expect.objectContaining({ metadata: { lossAccepted: true, lost: { size: lost.size, root: lost.root, note: expect.any(String) } } }),
-      expect.objectContaining({ metadata: expect.objectContaining({ lossAccepted: true, requests: 1, agents: 1 }) as object }),
+      expect.objectContaining({ metadata: expect.objectContaining({ lossAccepted: true, requests: 1, tasks: 1, agents: 1 }) as object }),
     ]));
     await eventually(() => expect(anchored().some((line) => line.recovered === true && line.size === lost.size)).toBe(true), PATIENT);
     await allAnchored();

@@ -12,6 +12,7 @@ import type { JsonObject } from '../../../src/domain/json.js';
 import { doublingSchema } from '../../support/routes/doubling-schema.js';
 import { eventually } from '../../support/running/eventually.js';
 import { aDecidedLog, type DecidedLog, recordedInFull } from '../../support/memory/decided-log.js';
+import { delegatedInFull } from '../../support/memory/delegated-log.js';
 import { type Receiver, startReceiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { Random } from '../../support/tampering/random.js';
@@ -42,6 +43,7 @@ beforeAll(async () => {
   server = await startServer({ env: { AUDIT_CHECKPOINT_SECONDS: '1', OUTBOUND_ALLOW: receiver.destination } });
   story = await aDecidedLog(server, receiver);
   await recordedInFull(server, story);
+  await delegatedInFull(server, story);
   await eventually(async () => expect(await integrityOf(server.database.url)).toMatchObject({ verdict: 'valid' }), PATIENT);
   owner = await tryingOut(server.database);
   entries = await server.sql<Entry & Record<string, unknown>>(

@@ -76,15 +76,15 @@ const SHOWN_BY_REQUESTS = [
 /** What rows show that no entry tells of, each row put in the place of one that is there. */
 const SHOWN_WITHOUT_ENTRY: readonly [string, string, RegExp][] = [
   ['a report that is a text', `update executions set report = '"done, says the agent: paid 1,000,000 EUR"' where report is null`,
-    /^execution exec_\w+ shows something in the place of its report, which no entry can record$/],
+    /^execution exec_\w+ shows something else than its report, which no entry can record$/],
   ['a report that is a list', `update executions set report = '[{"outcome":"success","output":{"paid":1000000}}]' where report is null`,
-    /shows something in the place of its report/],
+    /shows something else than its report/],
   ['a text in the place of a report that was made', `update executions set report = '"paid"' where report is not null`,
     /^the report on execution exec_\w+ is gone: entry \d+/],
   ['a settlement that is a list', `update executions set settlement = '[{"outcome":"success","by":"root","note":"fine"}]'`,
-    /shows something in the place of its settlement/],
+    /shows something else than its settlement/],
   ['an edit that is a list', `update executions set edit = '[{"by":"root","diff":[]}]' where edit is null`,
-    /shows something in the place of its edit/],
+    /shows something else than its edit/],
   ['more in a report', `update executions set report = (report::jsonb || '{"approvedBy":"usr_ceo"}')::json where report is not null`,
     /shows more in its report than such a one has/],
   ['more in an edit', `update executions set edit = (edit::jsonb || '{"reason":"the CEO said so"}')::json where edit is not null`,
@@ -179,7 +179,7 @@ describe('what a superuser does to the rows is found, and named', () => {
       /^vote hitl_\w+ \d+ usr_x has status voted, and no entry records it/],
     ['a vote that nobody gave', `insert into hitl_votes
       select organization_id, request_id, version, digest, 'usr_x', note, entry_id, voted_at
-      from hitl_votes limit 1`, /^vote hitl_\w+ \d+ usr_x stands as voted/],
+      from hitl_votes limit 1`, /^vote hitl_\w+ \d+ usr_x has status voted/],
     ['a vote on something else', `update hitl_votes set digest = repeat('0', 64)`, /has digest 0+, its entries say/],
     ['another note of the vote that decided, its request made to look as if it were old', `with blank as (
       update hitl_requests set nonce = '' where id in (select request_id from hitl_votes))

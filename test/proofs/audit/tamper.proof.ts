@@ -7,6 +7,7 @@ import { aged, archiveFolder, swept } from '../../support/retention/retention.js
 import { alteredArchives } from '../../support/tampering/kinds/altered-archives.js';
 import { bigLog, SEED, type BigLog } from '../../support/tampering/big-log.js';
 import { CHAINS } from '../../support/tampering/kinds/chains.js';
+import { DELEGATIONS } from '../../support/tampering/kinds/delegations.js';
 import { ENTRIES } from '../../support/tampering/kinds/entries.js';
 import { ERASURES } from '../../support/tampering/kinds/erasures.js';
 import { falseAlarm, instance } from '../../support/tampering/instance.js';
@@ -24,6 +25,7 @@ import type { Proof, ProofResult } from '../../support/proofs/proof.js';
 
 const ALL: readonly Tampering[] = [
   ...ENTRIES, ...VALUES, ...CHAINS, ...TREES, ...SIGNATURES, ...KEYS, ...LIVES, ...ERASURES, ...SWEEPS, ...ROWS,
+  ...DELEGATIONS,
 ];
 const BEFORE_SWEEP = ALL.filter((one) => one.in !== 'swept');
 // What only a sweep makes possible comes first: a short run meets all of it.

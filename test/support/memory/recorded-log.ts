@@ -1,11 +1,12 @@
 import { definitionDigest } from '../../../src/domain/gate/definition-digest.js';
 import { newId } from '../../../src/domain/ids.js';
-import type { DeciderRecord } from '../../../src/domain/audit/catalogue/basis.js';
+import type { DeciderRecord, DelegatorRecord } from '../../../src/domain/audit/catalogue/basis.js';
 import type { AuditEvent } from '../../../src/domain/audit/catalogue/audit-events.js';
 import { blankOf, type Disclosure } from '../../../src/domain/audit/entry/commitments.js';
-import { agentChain, organizationChain, PLATFORM_ORGANIZATION } from '../../../src/domain/audit/entry/chain.js';
+import { agentChain, isAgentChain, organizationChain, PLATFORM_ORGANIZATION } from '../../../src/domain/audit/entry/chain.js';
 import { openEntry } from '../../../src/domain/audit/entry/open-entry.js';
 import { Replay, REPLAY_EVENTS } from '../../../src/domain/audit/replay/replay.js';
+import { AGENT_EVENTS } from '../../../src/domain/audit/replay/state/agent-chain.js';
 import { SharedFacts } from '../../../src/domain/audit/replay/state/shared-facts.js';
 import { byChain } from '../../../src/domain/audit/integrity/verify-entries.js';
 import { append, type MemoryLog, sourceOf } from './memory-log.js';
@@ -47,6 +48,29 @@ export class RecordedLog {
     return this;
   }
 
+  /** An event of another agent, which gives tasks. */
+  giver(id: string, second: number, event: AuditEvent): this {
+    append(this.log, { ...event, chain: agentChain(ORGANIZATION, id), agentId: id }, stampOf(second, 'root'));
+    return this;
+  }
+
+  /** Agents that give tasks, each registered and with a grant of its own, `grt_` and its id. */
+  givers(ids: readonly string[], second: number, more: object = {}): this {
+    for (const id of ids) {
+      this.giver(id, second, { type: 'agent.registered', metadata: { name: 'g', riskLevel: 'limited' } });
+      this.giver(id, second, grantedTo(id, more));
+    }
+    return this;
+  }
+
+  /** What a task's entry says of other agents of its chain. */
+  behind(...ids: readonly string[]): { taskId: string; delegators: DelegatorRecord[] } {
+    return {
+      taskId: 'task_1',
+      delegators: ids.map((id) => ({ agentId: id, grantId: `grt_${id}`, grantVersion: 1, position: this.seq(id) })),
+    };
+  }
+
   organization(second: number, event: AuditEvent, organizationId = ORGANIZATION): this {
     append(this.log, { ...event, chain: organizationChain(organizationId) }, stampOf(second, 'root'));
     if (event.type === 'admin.user_created' || event.type === 'admin.user_updated') {
@@ -74,7 +98,10 @@ export class RecordedLog {
   }
 
   private position(organizationId: string): number {
-    const { chain } = organizationChain(organizationId);
+    return this.seq(organizationChain(organizationId).chain);
+  }
+
+  private seq(chain: string): number {
     return this.log.heads.find((head) => head.chain === chain)?.seq ?? 0;
   }
 
@@ -133,10 +160,10 @@ export class RecordedLog {
     return this;
   }
 
-  /** Without the first entries of the agent's chain, as a sweep leaves it. */
-  cut(count: number): this {
-    this.organization(900, swept({ chain: AGENT, seq: count, hash: 'x', count }));
-    this.log.entries = this.log.entries.filter((entry) => entry.chain !== AGENT || entry.seq > count);
+  /** Without the first entries of the agent's chain, as a sweep leaves it; or of another agent's. */
+  cut(count: number, chain = AGENT): this {
+    this.organization(900, swept({ chain, seq: count, hash: 'x', count }));
+    this.log.entries = this.log.entries.filter((entry) => entry.chain !== chain || entry.seq > count);
     return this;
   }
 
@@ -149,7 +176,9 @@ export class RecordedLog {
 
   async replayed() {
     const shared = new SharedFacts(() => true, this.tenants);
-    for (const entry of this.log.entries) if (entry.chain !== AGENT) shared.add(entry);
+    for (const entry of [...this.log.entries].sort(byChain)) {
+      if (!isAgentChain(entry.chain) || (entry.chain !== AGENT && AGENT_EVENTS.includes(entry.event))) shared.add(entry);
+    }
     const replay = new Replay(shared, (organizationId) => sourceOf(this.log).queued([organizationId]));
     for (const entry of [...this.log.entries].sort(byChain)) {
       await replay.begin(entry);
@@ -169,6 +198,9 @@ function swept(cut: { chain: string; seq: number; hash: string; count: number })
     },
   };
 }
+
+export const grantedTo = (giver: string, more: object): AuditEvent =>
+  ({ type: 'capability.granted', capability: 'web.search', metadata: granted({ grantId: `grt_${giver}`, ...more }) }) as AuditEvent;
 
 const granted = (more: object) =>
   ({ grantId: 'grt_1', version: 1, capability: 'web.search', hitlMode: 'auto', timeoutAction: 'reject', timeoutSeconds: 60, ...more });

@@ -2,10 +2,8 @@ import type { Reply } from '../http/actors.js';
 import {
   aPerson, anHonestAgent, aServer, at, CAPABILITIES, type HonestAgent, type HonestScenario, TERMS, type Ties,
 } from './honest-scenario.js';
+import { TASK_OPERATIONS, type WeighedOperation } from './honest-tasks.js';
 import { oneOf } from './races.js';
-
-/** Answers what a server answered; nothing where there was nothing to do. */
-type Operation = (scenario: HonestScenario) => Promise<Pick<Reply, 'status' | 'body'> | undefined>;
 
 const DONE = { status: 200, body: {} };
 const input = ({ customers, random }: HonestScenario) => ({ n: Math.floor(random() * 10), to: oneOf(customers, random) });
@@ -19,7 +17,7 @@ function capabilityOf({ capabilities }: HonestAgent, { random }: HonestScenario)
 }
 
 /** What goes on at an organization, and how often: whether it may be done, or comes too late, is for the servers to say. */
-const OPERATIONS: readonly (readonly [name: string, weight: number, Operation])[] = [
+const OPERATIONS: readonly WeighedOperation[] = [
   ['a call', 100, async (scenario) => {
     const by = agent(scenario);
     const behind = scenario.random() < 0.1 ? { context: { on_behalf_of: person(scenario).id } } : {};
@@ -118,6 +116,7 @@ const OPERATIONS: readonly (readonly [name: string, weight: number, Operation])[
   }],
   ['a transfer', 1, (scenario) => at(scenario, 'root').post(`/api/v1/agents/${scenario.agents.at(-1)!.id}/transfer`,
     { organizationId: oneOf(scenario.organizations, scenario.random) })],
+  ...TASK_OPERATIONS,
 ];
 
 export const OPERATION_NAMES = OPERATIONS.map(([name]) => name);

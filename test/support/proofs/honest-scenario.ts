@@ -32,6 +32,14 @@ export interface HonestAgent {
   readonly capabilities: Set<string>;
 }
 
+/** A task that nobody has seen ended. */
+export interface HonestTask {
+  readonly id: string;
+  readonly to: HonestAgent;
+  readonly capability: string;
+  readonly input: object;
+}
+
 /** Two organizations of a tenant, people of every role, agents of a team; and what of their work is still open. */
 export interface HonestScenario {
   readonly servers: readonly TestServer[];
@@ -48,6 +56,8 @@ export interface HonestScenario {
   readonly customers: readonly string[];
   /** Ids of requests that nobody has seen ended. */
   readonly requests: Set<string>;
+  /** By id. */
+  readonly tasks: Map<string, HonestTask>;
   /** Whether any may be in force: of one that nobody was answered about the server alone knows. */
   readonly stops: { mayBe: boolean };
   readonly random: () => number;
@@ -78,7 +88,7 @@ export async function honestScenario({ servers, away, receiver, coverage }: Surr
   })).expect(201);
   const id = randomBytes(4).toString('hex');
   const scenario: HonestScenario = {
-    servers, away, organizations: [first, second], teamId, people, agents: [], inactive: new Set(), requests: new Set(),
+    servers, away, organizations: [first, second], teamId, people, agents: [], inactive: new Set(), requests: new Set(), tasks: new Map(),
     stops: { mayBe: false }, customers: CUSTOMERS.map((name) => `${name} ${id}`), random, coverage,
   };
   const ofTeam: Ties = { teamId };

@@ -14,6 +14,7 @@ import type { TestDatabase } from '../servers/database.js';
 import { erasedByHand } from '../erasure/erased-by-hand.js';
 import { erased } from '../erasure/erasures.js';
 import { aDecidedLog, recordedInFull, type DecidedLog } from '../memory/decided-log.js';
+import { delegatedInFull } from '../memory/delegated-log.js';
 import { startReceiver } from '../http/receiver.js';
 import { startServer, type TestServer } from '../servers/server.js';
 import { TEST_ENVIRONMENT } from '../servers/test-run.js';
@@ -58,7 +59,7 @@ export async function bigLog(seed: number, share: number, whileWriting: (databas
   };
   try {
     const story = await aDecidedLog(server, receiver);
-    const recorded = recordedInFull(server, story);
+    const recorded = recordedInFull(server, story).then(() => delegatedInFull(server, story));
     await Promise.all([recorded, whileWriting(database)]);
     await someoneErased(server, story);
     await oneValueErased(server, story);

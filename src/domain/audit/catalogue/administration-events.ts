@@ -114,10 +114,12 @@ export const ADMIN_EVENTS = {
     settings: optional(value<JsonValue>()),
   }),
   'admin.secret_changed': event('organization', 'A secret for connectors was set or removed; never its value.', {
-    name: value<string>(),
+    secretName: plain<string>(),
     /** Plain: a code (set, removed). */
     change: plain<string>(),
     origins: optional(value<readonly string[]>()),
+    /** SHA-256 of the value as it is sealed, in hexadecimal: of the value it tells nothing. */
+    sealedDigest: optional(plain<string>()),
   }),
   'admin.tenant_changed': event('platform', 'A tenant or its subscription was changed.', {
     tenantId: plain<string>(),
@@ -152,7 +154,7 @@ export const ADMIN_EVENTS = {
     keyNote: optional(plain<string>()),
   }),
   'admin.recovered': event('organization', 'A restored database was put into service; what was open in it was closed.', {
-    executions: optional(plain<number>()), requests: optional(plain<number>()),
+    executions: optional(plain<number>()), requests: optional(plain<number>()), tasks: optional(plain<number>()),
     agents: optional(plain<number>()), sessions: optional(plain<number>()),
     effects: optional(plain<number>()), lossAccepted: flag(),
     /** The newest checkpoint that an anchor had of what is lost, and the signed note by which that no longer counts. */

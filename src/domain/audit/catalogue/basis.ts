@@ -48,6 +48,8 @@ export interface DecisionRecord {
   readonly decider?: DeciderRecord | undefined;
   /** Of a decision by several: whose votes counted beside the decider's. */
   readonly voters?: readonly VoterRecord[] | undefined;
+  /** Of a decision about a task: the other agents of its chain. */
+  readonly delegators?: readonly DelegatorRecord[] | undefined;
 }
 
 export function basisOf({ readUpTo, now }: { readonly readUpTo: ReadPositions; readonly now: Date }): Basis {

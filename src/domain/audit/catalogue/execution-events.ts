@@ -21,7 +21,8 @@ const decider = optional(plain<DeciderRecord>());
 const voters = optional(plain<readonly VoterRecord[]>());
 
 /** Of a task's call: the task, and the other agents of its chain, by whose grants too the gate has decided. */
-const ofTask = { taskId: optional(plain<string>()), delegators: optional(plain<readonly DelegatorRecord[]>()) };
+const delegators = optional(plain<readonly DelegatorRecord[]>());
+const ofTask = { taskId: optional(plain<string>()), delegators };
 
 /** The grant by which the action may run. */
 const underGrant = { grantId: optional(plain<string>()), grantVersion: optional(plain<number>()) };
@@ -44,7 +45,7 @@ export const EXECUTION_EVENTS = {
     ...inExecution,
     /** Which beginning this is; the first was `execution.started`. */
     attempt: plain<number>(),
-    ...underGrant, basis,
+    ...underGrant, delegators, basis,
   }, null),
   'execution.completed': capabilityEvent('agent',
     'The action ran and its runtime said so. The output summary is the first 1,000 characters of the canonical output.',
@@ -94,23 +95,25 @@ export const HITL_EVENTS = {
     action: optional(value<string>()), reasons: optional(reasons), ...ofTask,
     /** Who owns the first agent of the task's chain, and may decide at level 0. */
     taskOwnerId: optional(plain<string>({ subject: true })),
+    /** The person behind the task, who may not decide about it. */
+    taskInitiatorId: optional(plain<string>({ subject: true })),
     basis,
   }),
   'hitl.approved': capabilityEvent('agent', 'The request was approved; the actor is who decided.', {
     ...inRequest, comment,
     /** Digest of the approved version, over its nonce. */
     digest: optional(plain<string>()),
-    breakGlass: flag(), basis, decider, voters,
+    breakGlass: flag(), basis, decider, voters, delegators,
   }),
   'hitl.rejected': capabilityEvent('agent', 'The request was rejected; the actor is who decided.', {
-    ...inRequest, comment, breakGlass: flag(), basis, decider,
+    ...inRequest, comment, breakGlass: flag(), basis, decider, delegators,
   }),
   'hitl.escalated': capabilityEvent('agent', 'The request moved to a higher level.', {
     ...inRequest, reason: value<string>(), escalatedTo: optional(plain<string>({ subject: true })),
     level: plain<number>(),
     /** Of the window that begins anew. */
     expiresAt: optional(plain<string>()),
-    basis, decider,
+    basis, decider, delegators,
   }),
   'hitl.timed_out': capabilityEvent('agent', 'Nobody decided in time; the action that was applied.', {
     ...inRequest, action: plain<string>(),
@@ -119,14 +122,15 @@ export const HITL_EVENTS = {
     ...inRequest,
     /** Plain: a code (asked, agent_removed, agent_transferred, erased). */
     reason: plain<string>(),
-    comment, basis,
+    comment, basis, delegators,
   }),
   'hitl.voted': capabilityEvent('agent', 'One approval of several that the grant asks for.', {
     ...inRequest, comment, approvals: plain<number>(), needed: plain<number>(), basis, decider, voters,
+    delegators,
   }),
   'hitl.edited': capabilityEvent('agent', 'The action was changed; a new version with a new digest stands for decision.', {
     ...inRequest, version: plain<number>(), digest: plain<string>(), input, diff: value<JsonValue>(), basis,
-    decider,
+    decider, delegators,
   }),
   'hitl.reminded': capabilityEvent('agent', 'People were reminded that the request is still open.', {
     ...inRequest, secondsBefore: plain<number>(),
@@ -135,10 +139,15 @@ export const HITL_EVENTS = {
 
 export const TASK_EVENTS = {
   'task.delegated': event('agent', 'A task was given to this agent.', {
-    taskId: plain<string>(), parentId: optional(plain<string>()), capability: plain<string>(), input,
+    taskId: plain<string>(), parentId: optional(plain<string>()),
+    /** The tasks that it is part of, the first one first. */
+    ancestors: optional(plain<readonly string[]>()),
+    capability: plain<string>(), input,
     description: optional(value<string>()), fromAgentId: optional(plain<string>()),
     /** The agents along the delegation, first to last. */
     chain: plain<readonly string[]>(),
+    /** The person behind it. */
+    initiatorId: optional(plain<string>({ subject: true })),
     /** Id of the routing decision. */
     decisionId: optional(plain<string>()),
   }),

@@ -3,7 +3,7 @@ import type { Finding } from '../integrity/findings.js';
 import { type ClaimKind, differences, type EntryRef, type RecordClaim, type RecordedFact, type RowClaim } from './record-claim.js';
 
 const NOUNS: Readonly<Record<ClaimKind, string>> = {
-  execution: 'execution', request: 'request', vote: 'vote', grant: 'grant', erasure: 'erasure',
+  execution: 'execution', request: 'request', vote: 'vote', grant: 'grant', erasure: 'erasure', task: 'task', secret: 'secret',
   report: 'the report on execution', settlement: 'the settlement of execution',
 };
 

@@ -22,8 +22,8 @@ export const WRONG_CLOCK_MS = 3_600_000;
 const BUCKETS_NAMED = 1_000;
 
 /** The id of a vote begins with that of its request. */
-const ID_PREFIXES: Readonly<Record<RecordKind, IdPrefix>> = {
-  execution: 'exec', request: 'hitl', vote: 'hitl', grant: 'grt', erasure: 'ers',
+const ID_PREFIXES: Readonly<Record<Exclude<RecordKind, 'secret'>, IdPrefix>> = {
+  execution: 'exec', request: 'hitl', vote: 'hitl', grant: 'grt', erasure: 'ers', task: 'task',
 };
 
 /** Rows and entries of one moment. */
@@ -34,7 +34,7 @@ export interface RecordSources {
 }
 
 export interface CompletenessFound {
-  /** Records in entries: executions, requests, votes, grants, erasures, reports, settlements. */
+  /** Records in entries: executions, requests, votes, grants, tasks, erasures, secrets, reports, settlements. */
   readonly checked: number;
   /** Rows whose entries a retention run has archived. */
   readonly swept: number;
@@ -163,8 +163,11 @@ export class Completeness {
     const chain = agentId ? agentChain(organizationId, agentId) : organizationChain(organizationId);
     const cut = this.cuts.get(chainKey(chain)) ??
       (this.chains.hasSeen(chain) ? undefined : this.runs.sweptAt(organizationId, chain.chain));
-    if (cut === undefined || id >= firstIdAt(ID_PREFIXES[kind], cut + WRONG_CLOCK_MS)) return 'required';
-    if (kind === 'grant' || kind === 'erasure') return 'optional';
+    if (cut === undefined) return 'required';
+    // A secret's id is its name.
+    if (kind === 'secret') return 'optional';
+    if (id >= firstIdAt(ID_PREFIXES[kind], cut + WRONG_CLOCK_MS)) return 'required';
+    if (kind === 'grant' || kind === 'erasure' || kind === 'task') return 'optional';
     return entryId !== null && entryId < firstIdAt('audit', cut + WRONG_CLOCK_MS) ? 'optional' : 'required';
   }
 

@@ -4,20 +4,25 @@ import { number, type OpenEntry, text } from '../entry/open-entry.js';
 import type { ClaimValue, RecordedFact } from './record-claim.js';
 import type { RecordedText } from './record-text.js';
 
-/** A grant or an erasure after an entry; no entry ends either. */
+/** A record of which no entry need be the last, after an entry. */
 export type LastingRecord = Pick<RecordedFact, 'status' | 'members' | 'texts'>;
+
+/** What the entries say of a record after one more: nothing where it has gone; a text, the end of a sentence, where they do not fit. */
+export type LastingAfter = LastingRecord | string | undefined;
 
 const GRANT_TERMS = [
   'version', 'teamId', 'hitlMode', 'expiresAt', 'timeoutSeconds', 'timeoutAction', 'conditions', 'limits', 'quorum', 'reminders',
   'grantedBy',
 ];
-/** The terms of a grant whose first entries a retention run took. */
-const UNKNOWN: Readonly<Record<string, ClaimValue>> = Object.fromEntries(GRANT_TERMS.map((name) => [name, undefined]));
+const TASK_TERMS = [
+  'capability', 'parentId', 'ancestors', 'fromAgentId', 'chain', 'delegatedBy', 'initiator', 'decisionId', 'executionId', 'reason',
+];
+const unknown = (names: readonly string[]): Readonly<Record<string, ClaimValue>> =>
+  Object.fromEntries(names.map((name) => [name, undefined]));
+/** The terms of a grant and of a task whose first entries a retention run took. */
+const [UNKNOWN, UNKNOWN_TASK] = [unknown(GRANT_TERMS), unknown(TASK_TERMS)];
 
-/**
- * @param isCut a retention run took the beginning of the chain
- * @returns a text, the end of a sentence about the entry, where the entry does not fit those before it
- */
+/** @param isCut a retention run took the beginning of the chain */
 export function grantAfter(
   known: LastingRecord | undefined, id: string, { stored, metadata, erased }: OpenEntry, isCut: boolean,
 ): LastingRecord | string {
@@ -55,4 +60,43 @@ export function erasureAfter(
   if (!isCut) return `confirms erasure ${id}, for which nobody asked`;
   const members = { kind: undefined, userId: undefined, askedBy: text(metadata, 'askedBy') ?? null, confirmedBy };
   return { status: 'asked', members, texts: { reason: undefined } };
+}
+
+/** The same for a task: it is given, and taken by the execution that does it, or ended before that. */
+export function taskAfter(
+  known: LastingRecord | undefined, id: string, { stored, metadata }: OpenEntry, isCut: boolean, texts: () => Record<string, RecordedText>,
+): LastingAfter {
+  const named = (name: string): ClaimValue => text(metadata, name) ?? null;
+  if (stored.event === 'task.delegated') {
+    if (known) return `gives task ${id} a second time`;
+    const members = {
+      capability: named('capability'), parentId: named('parentId'), ancestors: listed(metadata['ancestors']),
+      fromAgentId: named('fromAgentId'), chain: listed(metadata['chain']), delegatedBy: stored.actorId, initiator: named('initiatorId'),
+      decisionId: named('decisionId'), executionId: null, reason: null,
+    };
+    return { status: 'assigned', members, texts: texts() };
+  }
+  if (!known && !isCut) return `is about task ${id}, which nobody gave`;
+  const { status, members, texts: given } = known ?? { status: 'assigned', members: UNKNOWN_TASK, texts: UNKNOWN_TEXTS };
+  if (stored.event === 'task.ended') {
+    if (status !== 'assigned') return `ends task ${id}, which was ${status}`;
+    return { status: text(metadata, 'status') ?? '', members: { ...members, executionId: null, reason: named('reason') }, texts: given };
+  }
+  const executionId = named('executionId');
+  if (status === 'assigned') return { status: 'taken', members: { ...members, executionId, reason: null }, texts: given };
+  return members['executionId'] === executionId ? known : `does task ${id}, which was ${status}`;
+}
+
+const UNKNOWN_TEXTS = { input: undefined, description: undefined };
+
+/** The same for a secret, whose value no entry has: what is compared is a digest of it as it is sealed. */
+export function secretAfter({ metadata, erased }: OpenEntry): LastingAfter {
+  if (metadata['change'] === 'removed') return undefined;
+  const origins = erased.has('origins') ? undefined : listed(metadata['origins']);
+  return { status: 'set', members: { origins, sealed: text(metadata, 'sealedDigest') }, texts: {} };
+}
+
+/** As rows have a list: an array is one text. */
+function listed(value: JsonValue | undefined): ClaimValue {
+  return canonical(value ?? []);
 }

@@ -3,6 +3,7 @@ import { isGrantWord, isRiskLevel, TIMEOUT_ACTIONS } from '../../gate/vocabulary
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.js';
 import { EVENTS } from '../catalogue/audit-events.js';
 import type { EventDefinition } from '../catalogue/event-definition.js';
+import { delegatorsIn } from '../replay/recorded-basis.js';
 import { connectorIn, schemaIn } from '../replay/state/definition-state.js';
 import { conditionsIn, limitsIn, quorumIn } from '../replay/state/grant-terms.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
@@ -25,7 +26,9 @@ const oneOf = (...words: readonly string[]): Form => (value) => (words as readon
 /** Plain members that completeness and replay read, by name: they mean the same in all events. */
 const PLAIN: Readonly<Record<string, Form>> = {
   executionId: text, hitlId: text, grantId: text, stopId: text, erasureId: text, userId: text, askedBy: text, teamId: text, ownerId: text,
-  tenantId: text, keyId: text,
+  tenantId: text, keyId: text, taskId: text, parentId: text, fromAgentId: text, initiatorId: text, secretName: text, sealedDigest: text,
+  taskOwnerId: text, taskInitiatorId: text,
+  ancestors: texts, chain: texts, delegators: (value) => delegatorsIn({ delegators: value }) !== undefined,
   decisionId: text, digest: text, definition: text, capability: text, escalatedTo: text, reason: text, outcome: text, status: text,
   change: text, action: text, direction: oneOf('in', 'out'), version: count, grantVersion: count, level: count, durationMs: number,
   timeoutSeconds: number, timeoutAction: oneOf(...TIMEOUT_ACTIONS), hitlMode: isGrantWord, riskLevel: isRiskLevel,
@@ -34,7 +37,7 @@ const PLAIN: Readonly<Record<string, Form>> = {
 
 /** The same for committed members. */
 const COMMITTED: Readonly<Record<string, Form>> = {
-  input: isJsonObject, context: isJsonObject, tags: isTexts,
+  input: isJsonObject, context: isJsonObject, tags: isTexts, origins: isTexts,
   conditions: (value) => conditionsIn(value) !== undefined, limits: (value) => limitsIn(value) !== undefined,
   quorum: (value) => quorumIn(value) !== undefined, inputSchema: (value) => schemaIn(value) !== undefined,
   connector: (value) => connectorIn(value) !== undefined,

@@ -1,5 +1,7 @@
 /** Tables whose rows the entries of the log must agree with. */
-export type RecordKind = 'execution' | 'request' | 'vote' | 'grant' | 'erasure';
+export type RecordKind = 'execution' | 'request' | 'vote' | LastingKind;
+/** Records that no execution or request ends. */
+export type LastingKind = 'grant' | 'erasure' | 'task' | 'secret';
 
 /** The mode of an execution that began without a question to anybody: its entry says no more of the mode. */
 export const UNASKED = 'unasked';
@@ -11,7 +13,7 @@ export type ShownTexts = Readonly<Record<string, string | null>>;
 export interface RecordRow {
   readonly organizationId: string;
   readonly id: string;
-  /** Null for a grant of a team, and for an erasure. */
+  /** Null for a grant of a team, an erasure and a secret. */
   readonly agentId: string | null;
   readonly capability: string;
   readonly status: string;

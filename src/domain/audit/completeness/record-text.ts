@@ -41,12 +41,15 @@ export const TEXTS = {
   decided: { note: 'comment' },
   escalated: { escalationReason: 'reason' },
   erasure: { reason: 'reason' },
+  task: { input: 'input', description: 'description' },
+  secret: {},
+  grant: {},
 } as const;
 
 /** Members whose value is a text and no JSON. */
-const WORDS: ReadonlySet<string> = new Set(['action', 'comment', 'note', 'outputSummary', 'reason']);
+const WORDS: ReadonlySet<string> = new Set(['action', 'comment', 'description', 'note', 'outputSummary', 'reason']);
 /** Texts of rows that are no JSON. */
-const SHOWN_WORDS: ReadonlySet<string> = new Set(['action', 'note', 'escalationReason', 'reason', 'editor']);
+const SHOWN_WORDS: ReadonlySet<string> = new Set(['action', 'description', 'note', 'escalationReason', 'reason', 'editor']);
 /** Texts of rows whose entries commit to each member. The output of an execution is committed whole, as a summary. */
 const BY_MEMBER: ReadonlySet<string> = new Set(['input', 'requestedInput', 'context', 'output']);
 

@@ -1,12 +1,12 @@
-import type { JsonObject } from '../../json.js';
+import { isJsonObject, type JsonObject } from '../../json.js';
 import { number, type OpenEntry, text } from '../entry/open-entry.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
-import { erasureAfter, grantAfter, type LastingRecord } from './lasting-records.js';
+import { erasureAfter, grantAfter, type LastingAfter, type LastingRecord, secretAfter, taskAfter } from './lasting-records.js';
 import {
   type ClaimKind, type ClaimValue, type EntryRef, entryRefOf, type FollowedChain, keyOfClaim, type RecordedFact,
   type RecordedFactListener,
 } from './record-claim.js';
-import { UNASKED } from './record-row.js';
+import { type LastingKind, UNASKED } from './record-row.js';
 import { brief, type RecordedText, recordedTexts, type TextMembers, TEXTS } from './record-text.js';
 
 type Members = Record<string, ClaimValue>;
@@ -35,12 +35,12 @@ export const RECORD_EVENTS: ReadonlySet<string> = new Set([
   'execution.started', 'execution.retried', 'execution.completed', 'execution.failed', 'execution.blocked', 'execution.cancelled',
   'execution.reported', 'execution.settled', 'hitl.created', 'hitl.approved', 'hitl.rejected', 'hitl.escalated', 'hitl.timed_out',
   'hitl.cancelled', 'hitl.edited', 'hitl.voted', 'capability.granted', 'capability.config_updated', 'capability.revoked',
-  'gdpr.erasure_requested', 'gdpr.erasure_confirmed',
+  'gdpr.erasure_requested', 'gdpr.erasure_confirmed', 'task.delegated', 'task.ended', 'admin.secret_changed',
 ]);
 
 /** Those of them whose committed values are needed, too. */
 export const WITH_VALUES: ReadonlySet<string> = new Set(
-  [...RECORD_EVENTS].filter((event) => !['execution.retried', 'execution.cancelled', 'capability.revoked'].includes(event)),
+  [...RECORD_EVENTS].filter((event) => !['execution.retried', 'execution.cancelled', 'capability.revoked', 'task.ended'].includes(event)),
 );
 
 /** Texts of an execution that has neither been edited nor ended. */
@@ -52,7 +52,9 @@ const NO_DECISION: Texts = { requestedInput: null, diff: null, escalationReason:
 export class RecordedState {
   private readonly executions = new Map<string, Open>();
   private readonly requests = new Map<string, OpenRequest>();
-  private readonly lasting = { grant: new Map<string, Recorded>(), erasure: new Map<string, Recorded>() };
+  private readonly lasting: Readonly<Record<LastingKind, Map<string, Recorded>>> = {
+    grant: new Map(), erasure: new Map(), task: new Map(), secret: new Map(),
+  };
 
   constructor(private readonly chain: FollowedChain, private readonly listener: RecordedFactListener) {}
 
@@ -60,6 +62,8 @@ export class RecordedState {
     const { stored: { event }, metadata } = opened;
     if (event.startsWith('gdpr.')) this.last('erasure', text(metadata, 'erasureId'), opened);
     else if (event.startsWith('capability.')) this.last('grant', text(metadata, 'grantId'), opened);
+    else if (event.startsWith('task.')) this.last('task', text(metadata, 'taskId'), opened);
+    else if (event.startsWith('admin.')) this.last('secret', text(metadata, 'secretName'), opened);
     else if (event.startsWith('hitl.')) this.request(text(metadata, 'hitlId'), opened);
     else this.execution(text(metadata, 'executionId'), opened);
   }
@@ -68,18 +72,34 @@ export class RecordedState {
   end(): void {
     for (const [id, execution] of this.executions) this.report('execution', id, execution, null);
     for (const [id, request] of this.requests) this.report('request', id, request, null);
-    for (const [id, grant] of this.lasting.grant) this.report('grant', id, grant, null);
-    for (const [id, erasure] of this.lasting.erasure) this.report('erasure', id, erasure, null, null);
+    for (const [kind, records] of Object.entries(this.lasting) as [LastingKind, Map<string, Recorded>][]) {
+      for (const [id, record] of records) this.report(kind, id, record, null, kind === 'erasure' ? null : this.chain.agentId);
+    }
   }
 
-  private last(kind: 'grant' | 'erasure', id: string | undefined, opened: OpenEntry): void {
+  private last(kind: LastingKind, id: string | undefined, opened: OpenEntry): void {
     if (id === undefined) return;
-    const { chain: { isCut }, lasting: { [kind]: records } } = this;
-    const [known, { stored }] = [records.get(id), opened];
-    const after = kind === 'grant' ? grantAfter(known, id, opened, isCut)
-      : erasureAfter(known, id, opened, isCut, this.texts('erasure', id, opened, TEXTS.erasure));
+    const { lasting: { [kind]: records } } = this;
+    const { stored } = opened;
+    const after = this.lastingAfter(kind, records.get(id), id, opened);
     if (typeof after === 'string') this.contradict(entryRefOf(stored), after);
+    else if (!after) records.delete(id);
     else records.set(id, { ...after, capability: kind === 'grant' ? (stored.capability ?? '') : '', ref: entryRefOf(stored) });
+  }
+
+  private lastingAfter(kind: LastingKind, known: LastingRecord | undefined, id: string, opened: OpenEntry): LastingAfter {
+    const { chain: { isCut } } = this;
+    const texts = () => this.texts(kind, id, opened, TEXTS[kind]);
+    switch (kind) {
+      case 'grant':
+        return grantAfter(known, id, opened, isCut);
+      case 'erasure':
+        return erasureAfter(known, id, opened, isCut, texts());
+      case 'task':
+        return taskAfter(known, id, opened, isCut, texts);
+      case 'secret':
+        return secretAfter(opened);
+    }
   }
 
   private execution(id: string | undefined, opened: OpenEntry): void {
@@ -108,7 +128,7 @@ export class RecordedState {
       case 'execution.blocked':
         return this.report('execution', id, {
           status: 'blocked', capability: stored.capability ?? '', ref,
-          members: { ...askedBy(opened), mode: 'block', reason: text(metadata, 'reason') ?? null },
+          members: { ...askedBy(opened), ...taskIn(metadata), mode: 'block', reason: text(metadata, 'reason') ?? null },
           texts: { ...NO_OUTCOME, ...this.texts('execution', id, opened, TEXTS.asked) },
         }, stored.id);
       case 'execution.reported':
@@ -125,11 +145,12 @@ export class RecordedState {
     const { stored, metadata } = opened;
     const hitlId = text(metadata, 'hitlId') ?? null;
     const { requestedBy, flagged } = asked?.members ?? askedBy(opened);
+    this.last('task', text(metadata, 'taskId'), opened);
     this.executions.set(id, {
       status: 'running', capability: stored.capability ?? '', ref: entryRefOf(stored),
       members: {
         grantId: null, grantVersion: null, ...grantNamedIn(metadata), hitlId, mode: hitlId === null ? UNASKED : null,
-        definition: text(metadata, 'definition') ?? null, requestedBy, flagged,
+        definition: text(metadata, 'definition') ?? null, requestedBy, flagged, ...taskIn(metadata),
       },
       texts: { ...NO_OUTCOME, ...asked?.texts, ...this.texts('execution', id, opened, asked ? TEXTS.started : TEXTS.asked) },
     });
@@ -169,13 +190,16 @@ export class RecordedState {
     const [ref, capability, mode] = [entryRefOf(stored), stored.capability ?? '', text(metadata, 'hitlMode') ?? null];
     const executionId = text(metadata, 'executionId');
     const { requestedBy, flagged } = askedBy(opened);
-    const same = { grantId: text(metadata, 'grantId') ?? null, definition: text(metadata, 'definition') ?? null, flagged };
+    const same = {
+      grantId: text(metadata, 'grantId') ?? null, definition: text(metadata, 'definition') ?? null, flagged, ...taskIn(metadata),
+    };
+    this.last('task', text(metadata, 'taskId'), opened);
     const { requestedInput, ...texts } = this.texts('request', id, opened, TEXTS.requested);
     this.requests.set(id, {
       status: mode === 'escalate' ? 'escalated' : 'pending', capability, executionId, ref, requestedInput,
       members: {
         ...same, executionId: executionId ?? null, mode, level: number(metadata, 'level') ?? null, digest: text(metadata, 'digest') ?? null,
-        version: 1, createdBy: requestedBy, breakGlass: false, isVoted: true,
+        version: 1, createdBy: requestedBy, breakGlass: false, isVoted: true, taskOwner: text(metadata, 'taskOwnerId') ?? null,
       },
       texts: { ...NO_DECISION, ...texts },
     });
@@ -250,6 +274,13 @@ export class RecordedState {
 
 function askedBy({ stored, metadata }: OpenEntry): Members {
   return { requestedBy: stored.actorId, flagged: metadata['flagged'] === true };
+}
+
+/** The task that the call does, and the other agents of its chain. */
+function taskIn({ taskId, delegators = [] }: JsonObject): Members {
+  if (typeof taskId !== 'string') return {};
+  const agents = (Array.isArray(delegators) ? delegators : []).filter(isJsonObject).map((one) => text(one, 'agentId') ?? '');
+  return { taskId, delegators: agents.join(' ') };
 }
 
 function grantNamedIn(metadata: JsonObject): Members {

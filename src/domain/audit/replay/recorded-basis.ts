@@ -1,7 +1,7 @@
 import { ROLES } from '../../access/access.js';
 import type { EscalationLevel } from '../../hitl/transition.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.js';
-import type { DeciderRecord, ReadPositions, VoterRecord } from '../catalogue/basis.js';
+import type { DeciderRecord, DelegatorRecord, ReadPositions, VoterRecord } from '../catalogue/basis.js';
 import { isStamped } from '../entry/open-entry.js';
 import { isCount } from '../integrity/row-decoding.js';
 
@@ -28,6 +28,14 @@ export function deciderIn({ decider }: JsonObject): DeciderRecord | undefined {
 export function votersIn({ voters = [] }: JsonObject): readonly VoterRecord[] | undefined {
   const isVoter = (one: JsonValue) => isJsonObject(one) && typeof one['userId'] === 'string' && isDecider(one);
   return Array.isArray(voters) && voters.every(isVoter) ? (voters as unknown as readonly VoterRecord[]) : undefined;
+}
+
+/** The other agents of a task's chain; empty where none are named. */
+export function delegatorsIn({ delegators = [] }: JsonObject): readonly DelegatorRecord[] | undefined {
+  const isOptional = (value: JsonValue | undefined, type: string) => value === undefined || typeof value === type;
+  const isDelegator = (one: JsonValue) => isJsonObject(one) && typeof one['agentId'] === 'string' && isCount(one['position']) &&
+    isOptional(one['grantId'], 'string') && isOptional(one['grantVersion'], 'number');
+  return Array.isArray(delegators) && delegators.every(isDelegator) ? (delegators as unknown as readonly DelegatorRecord[]) : undefined;
 }
 
 export function levelIn({ level }: JsonObject): EscalationLevel | undefined {

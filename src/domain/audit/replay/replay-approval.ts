@@ -12,8 +12,8 @@ import type { GrantState } from './state/grant-state.js';
 
 /** Whether a person's step was allowed: in time, and by somebody who may. */
 export function replayStep(step: RecordedStep, facts: FactsAt): ReplayResult {
-  const { entry: { stored: { actorId }, metadata }, own, command } = step;
-  if (own.isStopped === true || facts.isStopped === true) return wrong('a stop held the agent');
+  const { entry: { stored: { actorId }, metadata }, command } = step;
+  if (step.isHeld || facts.isStopped === true) return wrong('a stop held the agent');
   const outcome = transitionOf(step, facts);
   if (outcome.kind === 'refused') {
     return wrong(outcome.code === 'HITL_EXPIRED' ? 'its time was over' : 'nobody is above those it stood before');
@@ -32,19 +32,24 @@ function whyNotTo({ level, expiresAt }: HitlNext, { entry: { metadata }, request
   return windowMs === undefined || end === undefined || end === expiresAt.getTime() ? undefined : notItsWindow(windowMs);
 }
 
-/** Whether an approval was allowed: of the current version, in time, by enough people who may. @param grant then in force */
-export function replayApproval(step: RecordedStep, grant: GrantState | undefined, facts: FactsAt): ReplayResult {
+/**
+ * Whether an approval was allowed: of the current version, in time, by enough people who may.
+ *
+ * @param grants then in force, the acting agent's first
+ */
+export function replayApproval(step: RecordedStep, grants: readonly (GrantState | undefined)[], facts: FactsAt): ReplayResult {
   const { request, entry: { stored: { actorId }, metadata } } = step;
   if (request.approval) return wrong(`${request.id} was approved a second time`);
   const digest = text(metadata, 'digest');
   if (digest !== undefined && request.digest !== undefined && digest !== request.digest) {
     return wrong('the approved digest is not that of the version that stood');
   }
-  if (isErased(request.grant) || isErased(grant)) return notReplayable('erased');
-  if (actorId === 'system') return byTime(step, grant, facts);
+  const all = [request.grant, ...request.others, ...grants];
+  if (all.some(isErased)) return notReplayable('erased');
+  if (actorId === 'system') return byTime(step, grants[0], facts);
   const result = replayStep(step, facts);
   if (result.kind !== 'right' || metadata['breakGlass'] === true) return result;
-  const quorum = stricterQuorum(request.grant?.facts.quorum ?? null, grant?.facts.quorum ?? null);
+  const quorum = all.map((grant) => grant?.facts.quorum ?? null).reduce(stricterQuorum);
   const lack = quorum && whyNotByAsMany(quorum, { userId: actorId, ...deciderIn(metadata)! }, step, facts);
   return lack ? wrong(lack) : RIGHT;
 }
@@ -66,7 +71,7 @@ function byTime(step: RecordedStep, grant: GrantState | undefined, facts: FactsA
 
 /** Why somebody may not take this step, with the rights that the entry says they had. */
 function whyNotBy(userId: string, record: DeciderRecord, step: RecordedStep, facts: FactsAt): string | undefined {
-  const { request: { level, taskOwnerId }, own: { agent: { ownerId } } } = step;
+  const { request: { level, taskOwnerId }, agent: { ownerId } } = step;
   const decider = deciderOf(userId, record, step, facts);
   if (typeof decider === 'string') return decider;
   const command = dutyOf(step);
@@ -91,7 +96,7 @@ const LONG_AGO = new Date(0);
 const SOME_REASON = 'a reason that is gone';
 
 /** The person of that id in the log, in the role that the entry says; a text says why there is none. */
-function deciderOf(userId: string, record: DeciderRecord, { own: { agent: { teamId } } }: RecordedStep, facts: FactsAt): Decider | string {
+function deciderOf(userId: string, record: DeciderRecord, { agent: { teamId } }: RecordedStep, facts: FactsAt): Decider | string {
   if (userId === 'root' || record.role === 'root') return userId === record.role ? { kind: 'root' } : `${userId} is not ${record.role}`;
   const role = facts.role(userId, record);
   if (role === undefined) return `nobody called ${userId} is there`;

@@ -1,22 +1,21 @@
 import { BLOCKED, type GateDecision } from '../../gate/decide.js';
-import { type HitlMode, strictness } from '../../gate/vocabulary.js';
 import { onBehalfOf } from '../../hitl/on-behalf-of.js';
 import type { EscalationLevel, HitlCommand } from '../../hitl/transition.js';
 import { isJsonObject } from '../../json.js';
 import { type OpenEntry, text, timeIn } from '../entry/open-entry.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
-import { basisIn, deciderIn, levelIn, type RecordedBasis, votersIn } from './recorded-basis.js';
+import { basisIn, deciderIn, delegatorsIn, levelIn, type RecordedBasis, votersIn } from './recorded-basis.js';
 import { replayApproval, replayStep } from './replay-approval.js';
-import { grantInForce, type RecordedDecision, type RecordedTerms, replayDecision, termsIn } from './replay-decision.js';
-import { hashOfInput, mayRunUnder, notItsWindow, type RequestState, whyNotApproved } from './replay-request.js';
+import { grantInForce, type Link, type RecordedDecision, type RecordedTerms, replayDecision, termsIn } from './replay-decision.js';
+import { hashOfInput, mayRunUnder, notItsWindow, type RecordedStep, type RequestState, whyNotApproved } from './replay-request.js';
 import { notReplayable, type ReplayResult, wrong } from './replay-result.js';
-import { AgentChain } from './state/agent-chain.js';
+import { AgentChain, GONE } from './state/agent-chain.js';
 import type { FactsAt } from './state/facts-at.js';
 import type { GrantState } from './state/grant-state.js';
 import type { SharedFacts } from './state/shared-facts.js';
 
 /** Decides again, with the facts of the decision's basis, before the next entry is taken; or a result that needs no facts. */
-export type Replayed = ((facts: FactsAt) => ReplayResult) | ReplayResult;
+export type Replayed = ((facts: FactsAt, others: readonly Link[]) => ReplayResult) | ReplayResult;
 
 type Change = (changed: Partial<RequestState>) => void;
 
@@ -29,7 +28,7 @@ export class ReplayChain {
   /** Of executions that run under an approval: the request, and the entry of the call. */
   private readonly running = new Map<string, { readonly request: RequestState; readonly call: OpenEntry }>();
 
-  constructor(private readonly first: StoredEntry, private readonly shared: SharedFacts) {
+  constructor(first: StoredEntry, private readonly shared: SharedFacts) {
     this.own = new AgentChain(first, shared);
   }
 
@@ -59,7 +58,7 @@ export class ReplayChain {
     const requestId = text(metadata, 'hitlId') ?? this.waiting.get(executionId);
     const terms = termsIn(metadata);
     if (requestId === undefined && metadata['decisionId'] === undefined) {
-      return this.decision(call, terms, (one) => one.kind === 'run' && isFlaggedAs(one, terms), stored.actorId === stored.chain);
+      return this.decision(call, terms, (one) => one.kind === 'run' && one.flagged === terms.isFlagged, stored.actorId === stored.chain);
     }
     const request = this.requests.get(requestId ?? '');
     const problem = whyNotApproved(request, call, executionId);
@@ -70,8 +69,8 @@ export class ReplayChain {
     const isUnread = input === undefined || approved === undefined;
     if (!isUnread && input !== approved) return wrong(`what began is not what ${requestId} asked for`);
     const again = this.decision(call, terms, underApproval(request!));
-    return (facts) => {
-      const result = again(facts);
+    return (facts, others) => {
+      const result = again(facts, others);
       return isUnread && result.kind === 'right' ? notReplayable('erased') : result;
     };
   }
@@ -87,12 +86,12 @@ export class ReplayChain {
   private blocked(call: OpenEntry): Replayed {
     const terms = termsIn(call.metadata);
     const { reason } = terms;
-    return this.decision(call, terms, (one) => terms.isDelegated ||
+    return this.decision(call, terms, (one) =>
       (one.kind === 'refuse' ? one.code === reason : one.kind === 'block' && (reason === BLOCKED || reason === 'CAPABILITY_BLOCKED')));
   }
 
   private decision(call: OpenEntry, terms: RecordedTerms, fits: RecordedDecision['fits'], byAgent = false) {
-    return (facts: FactsAt) => replayDecision({ call, own: this.own, terms, fits, byAgent }, facts);
+    return (facts: FactsAt, others: readonly Link[]) => replayDecision({ call, own: this.own.now, others, terms, fits, byAgent }, facts);
   }
 
   private request(opened: OpenEntry): Replayed | undefined {
@@ -134,24 +133,25 @@ export class ReplayChain {
   private created(id: string, call: OpenEntry): Replayed {
     const { stored, metadata } = call;
     const [terms, basis, capability] = [termsIn(metadata), basisIn(metadata), stored.capability ?? ''];
-    const { definition, expiresAt, isDelegated } = terms;
+    const { definition, expiresAt } = terms;
     const mode = text(metadata, 'hitlMode') === 'escalate' ? 'escalate' : 'propose';
     const executionId = text(metadata, 'executionId');
-    const grant = basis && this.grantNamed(capability, terms, basis);
+    const [grant, ...others] = basis ? this.grantsNamed(call, terms, basis) : [];
     const { context } = metadata;
-    const named = onBehalfOf(isJsonObject(context) ? context : undefined);
+    const people = [onBehalfOf(isJsonObject(context) ? context : undefined), text(metadata, 'taskInitiatorId')];
+    const named = people.filter((name): name is string => name !== undefined && name.length <= LONGEST_NAME);
     this.requests.set(id, {
       id, executionId, capability, mode, level: levelIn(metadata) ?? 0, definition, digest: text(metadata, 'digest'),
-      inputHash: hashOfInput(call), expiresAt, grant, windowMs: windowOf(grant, basis, expiresAt), opened: basis, openedSeq: stored.seq,
-      initiators: [stored.actorId, ...(named === undefined || named.length > LONGEST_NAME ? [] : [named])], lastEdit: undefined, voters: [],
+      inputHash: hashOfInput(call), expiresAt, grant, others, isTask: metadata['taskId'] !== undefined,
+      windowMs: windowOf(grant, basis, expiresAt), opened: basis, openedSeq: stored.seq,
+      initiators: [stored.actorId, ...named], lastEdit: undefined, voters: [],
       taskOwnerId: text(metadata, 'taskOwnerId'),
       hasRunOut: false, isApprovedByTime: false, approval: undefined,
     });
     if (executionId !== undefined) this.waiting.set(executionId, id);
     // An adapter that asks for an approval gets a person also where the gate would let it run.
     const fits = (one: GateDecision) =>
-      isFlaggedAs(one, terms)
-      && (one.kind === 'ask' ? isAsked(one.mode, mode, terms) : one.kind === 'run' && (isDelegated || mode === 'propose'));
+      one.flagged === terms.isFlagged && (one.kind === 'ask' ? one.mode === mode : one.kind === 'run' && mode === 'propose');
     return this.decision(call, terms, fits, stored.actorId === stored.chain);
   }
 
@@ -171,26 +171,40 @@ export class ReplayChain {
     const { stored, metadata } = entry;
     const levels = [deciderIn(metadata) ?? [], votersIn(metadata) ?? []].flat().map(({ level }) => level);
     change({ approval: { entryId: stored.id, level: stored.actorId === 'system' ? null : (Math.min(...levels) as EscalationLevel) } });
-    const { own } = this;
-    return (facts) => {
-      const grant = grantInForce(own, request.capability, termsIn(metadata), facts);
-      return this.known(replayApproval({ entry, own, request, command: { kind: 'approve' } }, grant, facts));
+    return (facts, others) => {
+      const { own: { now } } = this;
+      const mine = grantInForce(now, request.capability, termsIn(metadata), facts);
+      const theirs = others.map((link) => grantInForce(link.at, request.capability, link, facts));
+      return this.known(replayApproval(this.stepOf(entry, request, { kind: 'approve' }, others), [mine, ...theirs], facts), others);
     };
   }
 
   private step(entry: OpenEntry, request: RequestState, command: HitlCommand): Replayed {
-    return (facts) => this.known(replayStep({ entry, own: this.own, request, command }, facts));
+    return (facts, others) => this.known(replayStep(this.stepOf(entry, request, command, others), facts), others);
   }
 
   /** What rests on an agent whose registration was swept may be right, and is not known to be. */
-  private known(result: ReplayResult): ReplayResult {
-    return this.own.agent.isKnown || result.kind === 'wrong' ? result : notReplayable('swept');
+  private known(result: ReplayResult, others: readonly Link[]): ReplayResult {
+    const isKnown = [this.own.now, ...others.map(({ at }) => at)].every(({ agent }) => agent.isKnown);
+    return isKnown || result.kind === 'wrong' ? result : notReplayable('swept');
   }
 
-  /** The grant that a request names, as it was. */
-  private grantNamed(capability: string, terms: RecordedTerms, basis: RecordedBasis): GrantState | undefined {
-    const grant = grantInForce(this.own, capability, terms, this.shared.at(this.first.organizationId, basis, 'at best'));
-    return grant?.isUnknown || (grant?.facts.id === terms.grantId && grant?.facts.version === terms.grantVersion) ? grant : undefined;
+  private stepOf(entry: OpenEntry, request: RequestState, command: HitlCommand, others: readonly Link[]): RecordedStep {
+    const { agent, isStopped } = this.own.now;
+    const isHeld = [isStopped, ...others.map(({ at }) => at.isStopped)].includes(true);
+    return { entry, agent, isHeld, mayHavePaused: this.own.mayHaveBeenStoppedSince(request.openedSeq), request, command };
+  }
+
+  /** The grants that a request names, the acting agent's first, as they were. */
+  private grantsNamed({ stored: { organizationId, capability }, metadata }: OpenEntry, terms: RecordedTerms, basis: RecordedBasis) {
+    const facts = this.shared.at(organizationId, basis, 'at best');
+    const others = (delegatorsIn(metadata) ?? []).map(({ agentId, position, grantId, grantVersion }) =>
+      ({ at: this.shared.agentAt(organizationId, agentId, position) ?? GONE, grantId, grantVersion }));
+    return [{ ...terms, at: this.own.now }, ...others].map((link) => {
+      const grant = grantInForce(link.at, capability ?? '', link, facts);
+      const isNamed = grant?.facts.id === link.grantId && grant?.facts.version === link.grantVersion;
+      return grant?.isUnknown || isNamed ? grant : undefined;
+    });
   }
 
   private forget(requestId = ''): undefined {
@@ -204,15 +218,6 @@ export class ReplayChain {
 function windowOf(grant: GrantState | undefined, basis: RecordedBasis | undefined, expiresAt: number | undefined): number | undefined {
   if (grant && !grant.isUnknown) return grant.facts.timeoutSeconds * 1_000;
   return basis && expiresAt !== undefined ? expiresAt - basis.at : undefined;
-}
-
-/** Others of a task's chain make it flagged, and its mode stricter, never the other way round. */
-function isFlaggedAs({ flagged }: GateDecision, { isFlagged, isDelegated }: RecordedTerms): boolean {
-  return flagged === isFlagged || (isDelegated && isFlagged);
-}
-
-function isAsked(mode: HitlMode, recorded: HitlMode, { isDelegated }: RecordedTerms): boolean {
-  return mode === recorded || (isDelegated && strictness(mode) < strictness(recorded));
 }
 
 const underApproval = (request: RequestState): RecordedDecision['fits'] => (decision, grant) => mayRunUnder(decision, grant, request);

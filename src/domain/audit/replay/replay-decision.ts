@@ -1,21 +1,29 @@
 import type { Condition } from '../../gate/conditions.js';
-import { decide, type GateDecision, type GateQuestion } from '../../gate/decide.js';
+import { type AgentFacts, decide, type GateDecision, type GateQuestion } from '../../gate/decide.js';
+import { decideChain, type Delegator } from '../../gate/decide-chain.js';
 import { HITL_MODES, type HitlMode, strictest } from '../../gate/vocabulary.js';
 import { isJsonObject, type JsonObject } from '../../json.js';
+import type { DelegatorRecord } from '../catalogue/basis.js';
 import { number, type OpenEntry, text, timeIn } from '../entry/open-entry.js';
 import { notReplayable, type ReplayResult, RIGHT, UNKNOWN, wrong } from './replay-result.js';
-import type { AgentChain } from './state/agent-chain.js';
+import type { AgentAt } from './state/agent-chain.js';
 import { mayHaveCredential } from './state/agent-state.js';
 import type { DefinitionState } from './state/definition-state.js';
 import type { FactsAt } from './state/facts-at.js';
 import { ANY_GRANT, type GrantState } from './state/grant-state.js';
 
+/** Another agent of a task's chain, by whose rights the acting agent's call was decided, too. */
+export interface Link extends Pick<DelegatorRecord, 'agentId' | 'grantId' | 'grantVersion'> {
+  readonly at: AgentAt;
+}
+
 /** A decision of the gate about a call. */
 export interface RecordedDecision {
   /** The entry with input and context of the call. */
   readonly call: OpenEntry;
-  /** The agent's chain up to the decision. */
-  readonly own: AgentChain;
+  /** The acting agent just before the decision. */
+  readonly own: AgentAt;
+  readonly others: readonly Link[];
   readonly terms: RecordedTerms;
   /** Whether the gate's answer is the one that was recorded. */
   readonly fits: (decision: GateDecision, grant: GrantState | undefined) => boolean;
@@ -33,58 +41,71 @@ export interface RecordedTerms {
   readonly reason: string | undefined;
   /** The end of the window of a new request. */
   readonly expiresAt: number | undefined;
-  /** Other agents of a task's chain were asked too, and may have made the answer stricter. */
-  readonly isDelegated: boolean;
 }
 
 export function termsIn(metadata: JsonObject): RecordedTerms {
   return {
     isFlagged: metadata['flagged'] === true, reason: text(metadata, 'reason'), grantId: text(metadata, 'grantId'),
     grantVersion: number(metadata, 'grantVersion'), definition: text(metadata, 'definition'), expiresAt: timeIn(metadata['expiresAt']),
-    isDelegated: Array.isArray(metadata['delegators']) && metadata['delegators'].length > 0,
   };
 }
 
-/** Asks the gate once more, with the facts of the decision's basis. */
+/** Asks the gate once more, with the facts of the decision's basis: about the agent and, of a task, about every agent of its chain. */
 export function replayDecision(recorded: RecordedDecision, facts: FactsAt): ReplayResult {
-  const { call, own: { agent }, own, terms, fits } = recorded;
+  const { call, own, others, terms, fits } = recorded;
   const capability = call.stored.capability ?? '';
-  if (recorded.byAgent && !mayHaveCredential(agent, capability, facts.at)) {
+  if (recorded.byAgent && !mayHaveCredential(own.agent, capability, facts.at)) {
     return wrong('no token or key of the agent held the capability');
   }
   const definition = facts.definition(capability);
   if (terms.definition !== undefined && !definition?.isUnknown && definition?.facts.digest !== terms.definition) {
     return wrong('the capability was not defined as it says');
   }
-  const grant = grantInForce(own, capability, terms, facts);
-  const problem = whyNotUnder(grant, terms, facts.at);
+  const mine = askedOf({ agentId: call.stored.chain, at: own, ...terms }, recorded, facts);
+  const theirs = others.map((link) => askedOf({ ...terms, expiresAt: undefined, ...NO_GRANT, ...link }, recorded, facts));
+  const asked = [mine, ...theirs];
+  const problem = asked.flatMap((one) => one.problem ?? []).at(0);
   if (problem !== undefined) return wrong(problem);
 
-  const { known, open, because } = conditionsOf(recorded, grant);
-  const ask = (conditions: readonly Condition[]) => decide(questionOf(recorded, facts, { definition, grant, conditions }));
-  const first = ask(known);
+  const delegators = theirs.map(({ agent, grant, decide: ask, known }): Delegator =>
+    ({ agentId: agent.id, riskLevel: agent.riskLevel, ...(grant ? { grantId: grant.facts.id } : {}), decision: ask(known) }));
+  const join = (one: GateDecision) => (delegators.length === 0 ? one : decideChain(one, mine.grant?.facts.id, delegators));
+  const first = mine.decide(mine.known);
   // Conditions and limits only tighten the mode, so those that cannot be evaluated any more lead to no other answers than these.
-  const decisions = [first, ...open.map((mode) =>
-    ('effectiveMode' in first ? ask([{ when: 'true', hitlMode: strictest(first.effectiveMode, mode) }]) : first))];
-  const fitting = decisions.filter((decision) => fits(decision, grant));
-  if (fitting.length === 0) return wrong(whatItSays(first));
-  if (!agent.isKnown) return notReplayable('swept');
-  if (fitting.length < decisions.length) return notReplayable(because);
-  // What is said of this agent fits; the chains of the others are not at hand.
-  if (terms.isDelegated) return notReplayable('chain');
+  const tightened = (mode: HitlMode) =>
+    ('effectiveMode' in first ? mine.decide([{ when: 'true', hitlMode: strictest(first.effectiveMode, mode) }]) : first);
+  const open = asked.flatMap((one) => one.open);
+  const decisions = [join(first), ...[...new Set(open)].map((mode) => join(tightened(mode)))];
+  const fitting = decisions.filter((decision) => fits(decision, mine.grant));
+  if (fitting.length === 0) return wrong(whatItSays(decisions[0]!));
+  if ([own, ...others.map(({ at }) => at)].some(({ agent }) => !agent.isKnown)) return notReplayable('swept');
+  if (fitting.length < decisions.length) return notReplayable(asked.some((one) => one.because === 'erased') ? 'erased' : 'limits');
   return isUnchecked(call, definition) ? notReplayable('erased') : RIGHT;
+}
+
+const NO_GRANT = { grantId: undefined, grantVersion: undefined };
+
+/** What the gate has to be asked about one agent of the chain. */
+function askedOf(link: Link & RecordedTerms, recorded: RecordedDecision, facts: FactsAt) {
+  const capability = recorded.call.stored.capability ?? '';
+  const grant = grantInForce(link.at, capability, link, facts);
+  const { known, open, because } = conditionsOf(recorded.call, link.at, grant);
+  const agent = agentFactsOf(link);
+  const ask = (conditions: readonly Condition[]) =>
+    decide(questionOf(recorded, facts, { agent, definition: facts.definition(capability), grant, conditions }));
+  return { agent, grant, known, open, because, problem: whyNotUnder(grant, link, facts.at), decide: ask };
 }
 
 /** As the gate chooses: one that is alive first, then the agent's own. Where one may be swept, it is the one that the entry names. */
 export function grantInForce(
-  own: AgentChain, capability: string, { grantId, reason }: RecordedTerms, facts: FactsAt,
+  own: AgentAt, capability: string, { grantId, reason }: Partial<Pick<RecordedTerms, 'grantId' | 'reason'>>, facts: FactsAt,
 ): GrantState | undefined {
   const [mine, team] = [own.grant(capability), facts.teamGrant(own.agent.teamId, capability)];
   const candidates = [mine, team].flatMap((grant) => (typeof grant === 'object' ? [grant] : []));
   const chosen = candidates.find((grant) => isAlive(grant, facts.at)) ?? candidates[0];
   const isCertain = (mine !== UNKNOWN && team !== UNKNOWN) || (chosen === mine && isAlive(chosen, facts.at));
   if (isCertain || (chosen && chosen.facts.id === grantId)) return chosen;
-  return reason === 'CAPABILITY_NOT_GRANTED' || own.revoked.has(grantId ?? '') ? undefined : ANY_GRANT;
+  return reason === 'CAPABILITY_NOT_GRANTED' || own.hasRevoked(grantId ?? '') ? undefined : ANY_GRANT;
 }
 
 function isAlive(grant: GrantState | undefined, now: number): boolean {
@@ -105,7 +126,7 @@ function whyNotUnder(grant: GrantState | undefined, { grantId, grantVersion, exp
 /**
  * Conditions are evaluated where nothing of the call is erased; limits never, since the log has no counts. `open`: other possible modes.
  */
-function conditionsOf({ call: { erased }, own: { agent } }: RecordedDecision, grant: GrantState | undefined) {
+function conditionsOf({ erased }: OpenEntry, { agent }: AgentAt, grant: GrantState | undefined) {
   const { conditions = [], limits = [] } = grant?.facts ?? {};
   const isWhole = !erased.has('input') && !erased.has('context') && agent.tags !== undefined && agent.isKnown;
   const unasked = isWhole ? [] : conditions;
@@ -116,25 +137,30 @@ function conditionsOf({ call: { erased }, own: { agent } }: RecordedDecision, gr
   return { known: isWhole ? conditions : [], open: [...new Set(open)], because: isErased ? 'erased' : 'limits' } as const;
 }
 
+/** Facts that were swept are as the entry has them. */
+function agentFactsOf({ agentId, at: { agent: { riskLevel, status, tags = [] } }, reason, isFlagged }: Link & RecordedTerms): AgentFacts {
+  return {
+    id: agentId, tags,
+    riskLevel: riskLevel === UNKNOWN ? (isFlagged ? 'high' : 'limited') : riskLevel,
+    status: status === UNKNOWN ? (reason === 'AGENT_INACTIVE' ? 'deactivated' : 'active') : status,
+  };
+}
+
 interface Found {
+  readonly agent: AgentFacts;
   readonly definition: DefinitionState | undefined;
   readonly grant: GrantState | undefined;
   readonly conditions: readonly Condition[];
 }
 
-/** Facts that were swept are as the entry has them. */
-function questionOf({ call, own, terms: { reason, isFlagged } }: RecordedDecision, facts: FactsAt, found: Found): GateQuestion {
-  const { stored: { chain, capability }, metadata: { input, context } } = call;
-  const { definition, grant, conditions } = found;
-  const { agent: { riskLevel, status, tags = [] } } = own;
-  const stops = [own.isStopped, facts.isStopped];
+/** A stop of any agent of the chain holds the call. */
+function questionOf({ call, own, others, terms: { reason } }: RecordedDecision, facts: FactsAt, found: Found): GateQuestion {
+  const { stored: { capability }, metadata: { input, context } } = call;
+  const { agent, definition, grant, conditions } = found;
+  const stops = [facts.isStopped, own.isStopped, ...others.map(({ at }) => at.isStopped)];
   const isStopped = stops.includes(true) || (stops.includes(UNKNOWN) && reason === 'STOPPED');
   return {
-    agent: {
-      id: chain, tags,
-      riskLevel: riskLevel === UNKNOWN ? (isFlagged ? 'high' : 'limited') : riskLevel,
-      status: status === UNKNOWN ? (reason === 'AGENT_INACTIVE' ? 'deactivated' : 'active') : status,
-    },
+    agent,
     call: {
       capability: capability ?? '', input: isJsonObject(input) ? input : {}, now: new Date(facts.at), tokenCapabilities: 'any',
       ...(isJsonObject(context) ? { context } : {}),

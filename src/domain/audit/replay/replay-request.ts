@@ -6,7 +6,7 @@ import { type EscalationLevel, type HitlCommand, HIGHEST_LEVEL, transition } fro
 import { canonical } from '../entry/jcs.js';
 import { type OpenEntry, text } from '../entry/open-entry.js';
 import type { RecordedBasis } from './recorded-basis.js';
-import type { AgentChain } from './state/agent-chain.js';
+import type { AgentState } from './state/agent-state.js';
 import type { FactsAt } from './state/facts-at.js';
 import type { GrantState } from './state/grant-state.js';
 
@@ -21,8 +21,11 @@ export interface RequestState {
   readonly digest: string | undefined;
   /** Of the current version; undefined where part of it is erased. */
   readonly inputHash: string | undefined;
-  /** The grant that asked, as it was. */
+  /** The grant that asked, as it was, and those of other agents of a task's chain. */
   readonly grant: GrantState | undefined;
+  readonly others: readonly (GrantState | undefined)[];
+  /** Time never approves what is done for a task. */
+  readonly isTask: boolean;
   /** The length of its window, in milliseconds; undefined where that is not known. */
   readonly windowMs: number | undefined;
   /** When its window ends, if no stop makes it longer. */
@@ -47,20 +50,26 @@ export interface RequestState {
 /** What an entry does with a request. */
 export interface RecordedStep {
   readonly entry: OpenEntry;
-  /** The agent's chain up to the entry. */
-  readonly own: AgentChain;
+  /** The agent just before the entry. */
+  readonly agent: AgentState;
+  /** Whether a stop of the agent's own, or of another agent of the task's chain, is in force. */
+  readonly isHeld: boolean;
+  /** Whether a stop of the agent's own may have made the window longer. */
+  readonly mayHavePaused: boolean;
   readonly request: RequestState;
   readonly command: HitlCommand;
 }
 
 /** The outcome by the table of transitions. A window that a stop may have made longer counts as open: no entry says until when. */
-export function transitionOf({ request, command, own }: RecordedStep, facts: FactsAt): ReturnType<typeof transition> {
-  const { capability, mode, level, grant, windowMs, lastEdit, opened, openedSeq, expiresAt } = request;
-  const isLonger = own.mayHaveBeenStoppedSince(openedSeq) || !opened || facts.mayHaveBeenStoppedSince(opened);
+export function transitionOf({ request, command, mayHavePaused }: RecordedStep, facts: FactsAt): ReturnType<typeof transition> {
+  const { capability, mode, level, grant, others, isTask, windowMs, lastEdit, opened, expiresAt } = request;
+  const timeoutAction = grant?.facts.timeoutAction ?? 'reject';
+  const isLonger = mayHavePaused || !opened || facts.mayHaveBeenStoppedSince(opened);
   const end = command.kind === 'timeout' ? (expiresAt ?? 0) : isLonger ? FAR_OFF : (expiresAt ?? FAR_OFF);
   return transition({
     status: 'pending', level, hitlMode: mode, hardcoded: isHardcoded(capability), edited: lastEdit !== undefined,
-    quorum: grant?.facts.quorum !== undefined, timeoutAction: grant?.facts.timeoutAction ?? 'reject',
+    quorum: [grant, ...others].some((one) => one?.facts.quorum !== undefined),
+    timeoutAction: isTask && timeoutAction === 'approve' ? 'reject' : timeoutAction,
     timeoutSeconds: (windowMs ?? 0) / 1_000, expiresAt: new Date(end),
   }, command, new Date(facts.at));
 }

@@ -1,8 +1,5 @@
-/**
- * Why a decision cannot be replayed: its facts were erased or swept, are counts that the log does not keep, or are those of other agents
- * of a task's chain.
- */
-export type Unplayable = 'erased' | 'swept' | 'limits' | 'chain';
+/** Why a decision cannot be replayed: its facts were erased or swept, or are counts that the log does not keep. */
+export type Unplayable = 'erased' | 'swept' | 'limits';
 
 export type ReplayResult =
   | { readonly kind: 'right' }

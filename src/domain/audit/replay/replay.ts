@@ -2,8 +2,9 @@ import { isAgentChain, organizationChain, PLATFORM_ORGANIZATION } from '../entry
 import type { OpenEntry } from '../entry/open-entry.js';
 import type { StoredEntry, StoredLeaf } from '../entry/stored-entry.js';
 import { findingAt, Findings } from '../integrity/findings.js';
-import { basisIn } from './recorded-basis.js';
+import { basisIn, delegatorsIn } from './recorded-basis.js';
 import { ReplayChain, type Replayed } from './replay-chain.js';
+import type { Link } from './replay-decision.js';
 import { readTwice, type ReplayResult, type Unplayable, wrong } from './replay-result.js';
 import type { SharedFacts } from './state/shared-facts.js';
 import { TreeOrder } from './tree-order.js';
@@ -22,7 +23,8 @@ export type OrderedLeaves = (organizationId: string) => AsyncIterable<readonly P
 
 /**
  * Policy replay: decides again, from entries alone, what the gate and people decided. Each decision names the positions in the chains of
- * its shared facts; the tree of its organization shows that no shared fact changed between these and the decision.
+ * its shared facts and, where it is about a task, in those of the agents that gave the task; the tree of its organization shows that
+ * nothing there changed between these and the decision.
  */
 export class Replay {
   /** Decisions that come out as recorded, those that do not, and those whose facts are no longer complete, by the reason. */
@@ -51,8 +53,9 @@ export class Replay {
 
   private async readOrder(organizationId: string): Promise<void> {
     this.organizationId = organizationId;
-    const { changes } = this.shared.of(organizationId);
-    this.order = await TreeOrder.read(organizationChain(organizationId).chain, changes, this.leaves(organizationId));
+    const followed = new Map([...this.shared.agentsOf(organizationId)].map(([chain, { changes }]) => [chain, changes]));
+    followed.set(organizationChain(organizationId).chain, this.shared.of(organizationId).changes);
+    this.order = await TreeOrder.read(followed, this.leaves(organizationId));
   }
 
   private replayed(stored: StoredEntry, opened: OpenEntry): Replayed | undefined {
@@ -65,14 +68,21 @@ export class Replay {
 
   private decided({ stored: { organizationId, chain, seq }, metadata }: OpenEntry, replayed: Replayed): ReplayResult {
     if (typeof replayed !== 'function') return replayed;
-    const basis = basisIn(metadata);
-    if (!basis) return wrong('it does not tell what it rests on');
+    const [basis, delegators] = [basisIn(metadata), delegatorsIn(metadata)];
+    if (!basis || !delegators) return wrong('it does not tell what it rests on');
     const { organization, platform } = basis;
     if (organization > this.shared.of(organizationId).newest || platform > this.shared.of(PLATFORM_ORGANIZATION).newest) {
       return wrong('it rests on what no chain has recorded');
     }
-    const misplaced = this.order!.whyNotAt(chain, seq, organization);
+    const misplaced = this.order!.whyNotAt(chain, seq, organizationChain(organizationId).chain, organization);
     if (misplaced !== undefined) return wrong(misplaced);
-    return readTwice((reading) => replayed(this.shared.at(organizationId, basis, reading)));
+    const others: Link[] = [];
+    for (const { agentId, position, ...grant } of delegators) {
+      const at = this.shared.agentAt(organizationId, agentId, position);
+      const problem = at ? position > 0 && this.order!.whyNotAt(chain, seq, agentId, position) : 'nothing is known of it';
+      if (!at || typeof problem === 'string') return wrong(`${agentId}, which delegated it: ${problem}`);
+      others.push({ agentId, at, ...grant });
+    }
+    return readTwice((reading) => replayed(this.shared.at(organizationId, basis, reading), others));
   }
 }

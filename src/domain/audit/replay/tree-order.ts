@@ -3,28 +3,37 @@ import { countUpTo } from './state/versioned.js';
 
 type Leaf = Pick<StoredLeaf, 'chain' | 'seq'>;
 
-/** How many changes of shared facts came before each entry, in the order of the tree; of each chain the positions where that rises. */
+/**
+ * Which changes of the chains that decisions rest on came before each entry, in the order of the tree. The changes of all these chains are
+ * counted together; of each chain the positions are kept where the count has risen.
+ */
 export class TreeOrder {
   private readonly chains = new Map<string, { readonly seqs: number[]; readonly changes: number[] }>();
+  /** Of each followed chain: the count at each of its changes. */
+  private readonly counts = new Map<string, number[]>();
 
-  private constructor(private readonly changes: readonly number[]) {}
+  private constructor(private readonly followed: ReadonlyMap<string, readonly number[]>) {}
 
-  /** @param own the organization's own chain, in which `changes` are the rising positions of changes of shared facts */
-  static async read(own: string, changes: readonly number[], leaves: AsyncIterable<readonly Leaf[]>): Promise<TreeOrder> {
-    const order = new TreeOrder(changes);
-    let before = 0;
+  /** @param followed the rising positions of the changes, by chain */
+  static async read(followed: ReadonlyMap<string, readonly number[]>, leaves: AsyncIterable<readonly Leaf[]>): Promise<TreeOrder> {
+    const order = new TreeOrder(followed);
+    let count = 0;
     for await (const batch of leaves) {
       for (const { chain, seq } of batch) {
-        if (chain !== own) order.note(chain, seq, before);
-        else if (changes[before]! <= seq) before = countUpTo(changes, seq);
+        order.note(chain, seq, count);
+        const changes = followed.get(chain);
+        const counts = changes && order.countsOf(chain);
+        if (!counts || !(changes[counts.length]! <= seq)) continue;
+        for (const changed = countUpTo(changes, seq); counts.length < changed; ) counts.push(++count);
       }
     }
     return order;
   }
 
-  /** Why an entry cannot rest on the shared facts up to a position; undefined where it can. */
-  whyNotAt(chain: string, seq: number, position: number): string | undefined {
-    const [known, before] = [countUpTo(this.changes, position), this.changesBefore(chain, seq)];
+  /** Why an entry cannot rest on another chain up to a position; undefined where it can. */
+  whyNotAt(chain: string, seq: number, other: string, position: number): string | undefined {
+    const known = countUpTo(this.followed.get(other) ?? [], position);
+    const before = countUpTo(this.counts.get(other) ?? [], this.changesBefore(chain, seq));
     if (known === before) return undefined;
     return known < before ? 'what it rests on had changed before it was written' : 'it rests on what changed only after it was written';
   }
@@ -34,12 +43,18 @@ export class TreeOrder {
     return known?.changes[countUpTo(known.seqs, seq) - 1] ?? 0;
   }
 
-  private note(chain: string, seq: number, before: number): void {
+  private countsOf(chain: string): number[] {
+    let counts = this.counts.get(chain);
+    if (!counts) this.counts.set(chain, (counts = []));
+    return counts;
+  }
+
+  private note(chain: string, seq: number, count: number): void {
     const known = this.chains.get(chain);
-    if (!known) this.chains.set(chain, { seqs: [seq], changes: [before] });
-    else if (known.changes.at(-1) !== before) {
+    if (!known) this.chains.set(chain, { seqs: [seq], changes: [count] });
+    else if (known.changes.at(-1) !== count) {
       known.seqs.push(seq);
-      known.changes.push(before);
+      known.changes.push(count);
     }
   }
 }

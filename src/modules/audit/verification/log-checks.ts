@@ -29,7 +29,10 @@ export async function logChecksOf(
 ): Promise<LogCheck[]> {
   const tenants = await tenantsAround(run, organizations);
   const shared = new SharedFacts(await authorizedRuns(run, verifierKeys), tenants);
-  for await (const entries of sharedEntries(run, organizations, [...tenants.keys()])) for (const entry of entries) shared.add(entry);
+  const delegators: string[] = [];
+  for (const keeper of keepers) delegators.push(...((await keeper.delegators?.(run, organizations)) ?? []));
+  const read = sharedEntries(run, { organizations, related: [...tenants.keys()], delegators });
+  for await (const entries of read) for (const entry of entries) shared.add(entry);
   const selection: Selection = agentId === undefined ? {} : { chain: agentId };
   const parts: Selection[] = organizations === 'all'
     ? [selection]

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { AuditEventOf } from '../../../domain/audit/catalogue/audit-events.js';
 import { organizationChain } from '../../../domain/audit/entry/chain.js';
 import { SECRET_NAME } from '../../../domain/gate/connector-template.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
@@ -37,10 +39,11 @@ export class ChangeSecretService {
     }
     const origins = this.originsOf(wanted);
     const sealed = this.sealing.seal(organizationId, name, origins, value);
+    const sealedDigest = createHash('sha256').update(sealed).digest('hex');
     return this.work.run({ chains: [organizationChain(organizationId)] }, async (tx) => {
       const isNew = (await this.secrets.read(tx, organizationId, [name])).length === 0;
       const secret = await this.secrets.put(tx, organizationId, { name, origins, sealed }, await tx.now());
-      record(tx, organizationId, { name, change: 'set', origins });
+      record(tx, organizationId, { secretName: name, change: 'set', origins, sealedDigest });
       const using = usedBy(name, await this.definitions.listWithin(tx, organizationId));
       return tx.reply(isNew ? 201 : 200, { secret: presentSecret(secret, using) });
     });
@@ -52,7 +55,7 @@ export class ChangeSecretService {
       const using = usedBy(name, await this.definitions.listWithin(tx, organizationId));
       if (using.length > 0) throw new Problem('CONFLICT', `The connector of ${using.slice(0, 5).join(', ')} names it.`);
       if (!(await this.secrets.remove(tx, organizationId, name))) throw new Problem('NOT_FOUND', 'There is no secret of this name.');
-      record(tx, organizationId, { name, change: 'removed' });
+      record(tx, organizationId, { secretName: name, change: 'removed' });
       return tx.reply(204, undefined);
     });
   }
@@ -70,6 +73,6 @@ export class ChangeSecretService {
   }
 }
 
-function record(tx: Tx, organizationId: string, metadata: { name: string; change: string; origins?: readonly string[] }): void {
+function record(tx: Tx, organizationId: string, metadata: AuditEventOf<'admin.secret_changed'>['metadata']): void {
   tx.record(organizationChain(organizationId), { type: 'admin.secret_changed', metadata });
 }

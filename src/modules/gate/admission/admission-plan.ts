@@ -17,7 +17,7 @@ import { runsBy } from '../../executions/choose-runtime.js';
 import type { ExecutionRuntime } from '../../executions/execution.entity.js';
 import { startedEvent } from '../../executions/started-event.js';
 import type { AdmissionAnswer, AdmissionItem, ReachedLimits } from './admission-item.js';
-import { rulesOf, taskColumns, taskMembers, taskOwnerOf } from './task-of-plan.js';
+import { rulesOf, taskColumns, taskMembers, taskPeople } from './task-of-plan.js';
 import { Deadline } from '../runtimes/deadline.js';
 
 /** Seconds after the runtime's deadline before recovery may call an execution abandoned. */
@@ -203,14 +203,13 @@ function ask(
   const definition = facts.definition!.digest;
   const named = action === undefined ? {} : { action };
   const digest = actionDigest({ agentId, capability, definition, hitlRequestId, input, nonce, runs, ...named });
-  const owner = taskOwnerOf(facts);
   const created: AuditEvent = {
     type: 'hitl.created',
     capability,
     metadata: {
       hitlId: hitlRequestId, capability, input, hitlMode: mode, expiresAt: expiresAt.toISOString(), digest, executionId, level,
       grantId: grant.id, grantVersion: grant.version, definition, reasons: decision.reasons, ...asked(item), ...flag(decision),
-      ...taskMembers(facts), ...(owner === undefined ? {} : { taskOwnerId: owner }), basis: basisOf(facts),
+      ...taskMembers(facts), ...taskPeople(facts), basis: basisOf(facts),
     },
   };
   return {

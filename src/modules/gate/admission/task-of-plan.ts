@@ -16,8 +16,14 @@ export function taskMembers({ task }: Facts) {
   return task ? { taskId: task.id, ...delegatorsOf(task.delegators) } : {};
 }
 
+/** Members of a request's entry: the task's owner, and the person behind it. */
+export function taskPeople(facts: Facts) {
+  const [owner, initiator] = [taskOwnerOf(facts), facts.task?.initiator ?? undefined];
+  return { ...(owner === undefined ? {} : { taskOwnerId: owner }), ...(initiator === undefined ? {} : { taskInitiatorId: initiator }) };
+}
+
 /** The task's owner, who may decide at level 0: whoever owns the first agent of the chain. */
-export function taskOwnerOf({ agent, task }: Facts): string | undefined {
+function taskOwnerOf({ agent, task }: Facts): string | undefined {
   if (!task) return undefined;
   return task.delegators.length === 0 ? agent?.ownerId : task.delegators[0]!.facts.agent?.ownerId;
 }

@@ -11,6 +11,7 @@ import { isPassing } from '../../../platform/http/reply/failure.js';
 import { closeIndeterminate, closeWithin } from '../../executions/closing/close-within.js';
 import type { ExecutionEntity } from '../../executions/execution.entity.js';
 import { type ExecutionRef, ExecutionStore } from '../../executions/execution.store.js';
+import { delegatorsOf } from '../../executions/started-event.js';
 import { planFor } from '../../hitl/requests/request-plan.js';
 import type { StartedExecution } from '../admission/admission-item.js';
 import { BeginApprovedService } from './begin-approved.service.js';
@@ -128,6 +129,7 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
       metadata: {
         executionId: execution.id, hitlId: request.id, attempt: begun.fence,
         grantId: facts.grant!.id, grantVersion: facts.grant!.version, basis: basisOf(facts), flagged: execution.flagged,
+        ...delegatorsOf(facts.task?.delegators),
       },
     });
     return begun;

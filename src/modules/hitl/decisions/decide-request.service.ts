@@ -4,6 +4,7 @@ import { HIGHEST_LEVEL, type HitlCommand } from '../../../domain/hitl/transition
 import type { Caller } from '../../../platform/auth/access/principal.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
+import { delegatorsOf } from '../../executions/started-event.js';
 import { ApplyTransitionService } from '../requests/apply-transition.service.js';
 import { ReceiptExecutionService } from '../requests/receipt-execution.service.js';
 import { notExecutable, type RefusedApproval, summaryOf } from '../requests/refusals.js';
@@ -128,7 +129,7 @@ export class DecideRequestService {
     const command: HitlCommand = code === ESCALATION_NEEDED
       ? { kind: 'escalate', reason: detail, toLevel: HIGHEST_LEVEL, by: 'system' }
       : { kind: 'cancel', by: 'system' };
-    const record = { basis: basisOf(facts) };
+    const record = { basis: basisOf(facts), ...delegatorsOf(facts.task?.delegators) };
     const applied = await this.transitions.apply(tx, { request, command, actorId: 'system', cause: code, record }, facts);
     return { detail, request: summaryOf(applied.request) };
   }

@@ -12,6 +12,7 @@ import { Problem } from '../../../platform/http/reply/problem.js';
 import { DeciderQuery, type DeciderWanted } from '../../authority/decider.query.js';
 import type { Facts } from '../../authority/facts.js';
 import { FactsQuery } from '../../authority/facts.query.js';
+import { delegatorsOf } from '../../executions/started-event.js';
 import { tiesOf, withNamesake } from '../queue/request-ties.js';
 import { factsWantedOf, HitlRequestStore, type RequestToDecide } from '../requests/hitl-request.store.js';
 import { assertDecidable } from './assert-decidable.js';
@@ -69,7 +70,7 @@ export class DecisionEligibilityService {
     if (result.kind === 'may_not') throw new Problem(result.code, result.detail);
     const { decider } = asked;
     const rights = { role: decider.kind === 'root' ? ROOT : decider.role, level: result.highestLevel } as const;
-    const record = { basis: basisOf(facts), decider: { ...rights, ...(home ? { home } : {}) } };
+    const record = { basis: basisOf(facts), decider: { ...rights, ...(home ? { home } : {}) }, ...delegatorsOf(facts.task?.delegators) };
     return { ...context, decider, may: result, record };
   }
 

@@ -30,6 +30,9 @@ interface Row {
   readonly breakGlass: boolean;
   readonly isVoted: boolean;
   readonly entryId: string | null;
+  readonly taskId: string | null;
+  readonly delegators: string | null;
+  readonly taskOwner: string | null;
   readonly input: string;
   readonly requestedInput: string | null;
   readonly context: string | null;
@@ -68,7 +71,8 @@ const ROWS = `
     case when q.quorum is null or q.status <> 'approved' or q.decision_by <> 'human' or q.break_glass then true else exists (
       select from hitl_votes v where v.organization_id = q.organization_id and v.request_id = q.id and v.version = q.version
         and v.voter = q.decided_by) end as "isVoted",
-    q.decision_entry_id as "entryId", long."isLarge", ${longColumns(LONG)}
+    q.decision_entry_id as "entryId", q.task_id as "taskId", array_to_string(q.task_chain, ' ', '') as delegators,
+    q.task_owner_id as "taskOwner", long."isLarge", ${longColumns(LONG)}
   from hitl_requests q ${measured(LONG)} ${inOrder('q')}`;
 
 /** A row as retention of records leaves one: without the nonce and all texts. */
@@ -102,12 +106,12 @@ function recordOf(row: Row): RecordRow {
   const { organizationId, id, agentId, capability, status } = row;
   const { executionId, grantId, definition, mode, level, digest, version, flagged } = row;
   const { createdBy, editedBy, escalatedTo } = row;
-  const { decidedBy, outcome, endedBy, breakGlass, isVoted, entryId } = row;
+  const { decidedBy, outcome, endedBy, breakGlass, isVoted, entryId, taskId, delegators, taskOwner } = row;
   return {
     organizationId, id, agentId, capability, status,
     members: {
       executionId, grantId, definition, mode, level, digest, version, flagged, createdBy, editedBy, escalatedTo,
-      decidedBy, outcome, endedBy, breakGlass, isVoted, entryId,
+      decidedBy, outcome, endedBy, breakGlass, isVoted, entryId, taskId, delegators, taskOwner,
     },
     texts: { own: textsOf(row) },
   };

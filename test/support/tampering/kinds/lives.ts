@@ -24,9 +24,9 @@ async function head(place: TamperTarget, organizationId: string, chain: string, 
     seq, hash]);
 }
 
-const UNSEEN = 'what entries say of decisions is for the service to judge';
+export const UNSEEN = 'what entries say of decisions is for the service to judge';
 
-async function said(place: TamperTarget, chain: string, event: object, timestamp: Date, actorId = 'root'): Promise<void> {
+export async function said(place: TamperTarget, chain: string, event: object, timestamp: Date, actorId = 'root'): Promise<void> {
   const { organizationId } = place;
   const where = isAgentChain(chain) ? { chain: { organizationId, chain }, agentId: chain } : { chain: organizationChain(organizationId) };
   const recorded = await restingOnNow((sql, parameters) => place.run(sql, parameters), organizationId, event as AuditEvent, actorId);

@@ -7,7 +7,7 @@ import type { Tampering } from '../tampering.js';
  * @param change what is set, or a whole statement that ends where its row is named
  * @param where of which rows; those that were erased from are not compared in what is gone
  */
-function row(name: string, table: string, change: string, where = 'true'): Tampering {
+export function row(name: string, table: string, change: string, where = 'true'): Tampering {
   return {
     name: `row: ${name}`, kinds: ['incomplete', 'gate_wrong'], judged: true, unseen: 'a file has no rows', in: 'unswept',
     tamper: async ({ run, organizationId, random, chains }) => {
@@ -23,18 +23,18 @@ function row(name: string, table: string, change: string, where = 'true'): Tampe
 }
 
 /** Another text, of whatever it was. */
-const other = (column: string) => `${column} = case when ${column} is null then '"x"' else '{"x":' || to_json(${column}) || '}' end`;
+export const other = (column: string) => `${column} = case when ${column} is null then '"x"' else '{"x":' || to_json(${column}) || '}' end`;
 const otherJson = (column: string) => `${column} = case when ${column} is null then '"x"' else json_build_object('x', ${column}) end`;
 /** Another text, in which the mark of erasing stands. */
 const marked = (column: string) =>
   `${column} = case when left(${column}, 1) = '{' then '{"x [erased]":"y [erased]"}' else 'y [erased]' end`;
 const markedJson = (column: string) => `${column} = '{"x [erased]":"y [erased]"}'`;
-const whole = (...columns: string[]) => columns.map((column) => `coalesce(${column}::text, '') not like '%[erased]%'`).join(' and ');
+export const whole = (...columns: string[]) => columns.map((column) => `coalesce(${column}::text, '') not like '%[erased]%'`).join(' and ');
 
 const mark = (what: string, table: string, column: string, change = marked) =>
   row(`${what}, with the mark of erasing in it`, table, change(column), whole(column));
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 /** A grant like one that is there. */
 const given = (id: string) => `insert into capability_grants
   select (json_populate_record(g, '{"id":"${id}","capability":"mail.forward"}')).* from capability_grants g`;

@@ -32,6 +32,9 @@ export const NEW_AGENT: AgentState = {
   isKnown: true, riskLevel: 'limited', status: 'active', tags: [], ownerId: undefined, teamId: undefined, tokens: NO_TOKENS,
 };
 
+/** An agent that was removed, or is in another organization. */
+export const GONE_AGENT: AgentState = { ...NEW_AGENT, status: 'removed' };
+
 /** An agent of which nothing is left: its tokens may hold anything, until they are revoked. */
 export const UNKNOWN_AGENT: AgentState = {
   isKnown: false, riskLevel: UNKNOWN, status: UNKNOWN, tags: undefined, ownerId: UNKNOWN, teamId: UNKNOWN,

@@ -7,34 +7,29 @@ import { openCheckedEntry } from '../../completeness/metadata-check.js';
 import { isolateFailure } from '../isolate-failure.js';
 import type { RecordedBasis } from '../recorded-basis.js';
 import type { Reading } from '../replay-result.js';
-import { type AgentState, agentAfter, transferred, UNKNOWN_AGENT } from './agent-state.js';
+import { type AgentAt, AgentChain, GONE, SWEPT } from './agent-chain.js';
+import { type AgentState, transferred, UNKNOWN_AGENT } from './agent-state.js';
 import { FactsAt } from './facts-at.js';
 import { OrganizationFacts } from './organization-facts.js';
 
-const SWEPT = 'admin.audit_retention_sweep';
+const SWEEP = 'admin.audit_retention_sweep';
 
 /** Entries that concern many agents, which are read before the agents' own chains. */
 export const SHARED_EVENTS: readonly string[] = [
   'capability.granted', 'capability.config_updated', 'capability.revoked', 'capability.defined', 'capability.definition_updated',
   'capability.definition_removed', 'admin.stop_started', 'admin.stop_ended', 'admin.user_created', 'admin.user_updated',
-  'admin.user_deleted', 'admin.team_changed', 'admin.organization_created', SWEPT,
+  'admin.user_deleted', 'admin.team_changed', 'admin.organization_created', SWEEP,
 ];
 /** Those of them that concern deciders in other organizations of the tenant, too. */
-export const PEOPLE_EVENTS: readonly string[] = ['admin.user_created', 'admin.user_updated', 'admin.user_deleted', SWEPT];
+export const PEOPLE_EVENTS: readonly string[] = ['admin.user_created', 'admin.user_updated', 'admin.user_deleted', SWEEP];
 
 /** Whether the key that signs now has signed the entry of a retention run: anybody who may append could append one. */
 export type IsAuthorizedRun = (entry: OpenEntry) => boolean;
 
-interface Travelling {
-  readonly organizationId: string;
-  readonly seq: number;
-  readonly hasLeft: boolean;
-  readonly agent: AgentState;
-}
-
 const NOBODY = new OrganizationFacts();
+const NO_AGENTS: ReadonlyMap<string, AgentChain> = new Map();
 
-/** The shared facts of all organizations by their chains, their retention runs, and agents on their way between them. */
+/** Facts from beside an agent's own chain: shared ones by organizations' chains, their retention runs, and other agents' chains. */
 export class SharedFacts implements RecordedRetentionRuns {
   private readonly organizations = new Map<string, OrganizationFacts>();
   /** When chains were last cut, by organization and chain. */
@@ -43,12 +38,13 @@ export class SharedFacts implements RecordedRetentionRuns {
   private readonly departures = new Map<string, AgentState>();
   /** Why an entry could not be taken, by its id. */
   private readonly untaken = new Map<string, string>();
-  private readonly travelling = new Map<string, Travelling>();
+  /** Agents that gave tasks or were transferred, by organization. */
+  private readonly agents = new Map<string, Map<string, AgentChain>>();
 
   /** @param tenants of organizations by their rows, for those whose first entry, which names the tenant, was swept */
   constructor(private readonly isOrdered: IsAuthorizedRun, private readonly tenants: ReadonlyMap<string, string> = new Map()) {}
 
-  /** Organizations' entries in the order of their chains; and all of `agent.*` of agents that were transferred, by position. */
+  /** Organizations' entries in the order of their chains; and `AGENT_EVENTS` of agents that gave tasks or were transferred, by position. */
   add(stored: StoredEntry): void {
     isolateFailure(() => this.take(stored), (why) => void this.untaken.set(stored.id, why));
   }
@@ -71,6 +67,19 @@ export class SharedFacts implements RecordedRetentionRuns {
     return this.departures.get(`${chain} ${seq - 1}`) ?? transferred(UNKNOWN_AGENT);
   }
 
+  /** Of agents that gave tasks or were transferred. */
+  agentsOf(organizationId: string): ReadonlyMap<string, AgentChain> {
+    return this.agents.get(organizationId) ?? NO_AGENTS;
+  }
+
+  /** One of them at a position; undefined of an agent that the organization never had. */
+  agentAt(organizationId: string, agentId: string, position: number): AgentAt | undefined {
+    const known = this.agentsOf(organizationId).get(agentId);
+    if (!known) return this.sweptAt(organizationId, agentId) === undefined ? undefined : SWEPT;
+    // Position 0: the organization had the agent no more.
+    return position > 0 ? known.at(position) : GONE;
+  }
+
   sweptAt(organizationId: string, chain: string): number | undefined {
     return this.sweeps.get(organizationId)?.get(chain);
   }
@@ -81,26 +90,27 @@ export class SharedFacts implements RecordedRetentionRuns {
 
   private take(stored: StoredEntry): void {
     const { organizationId, chain, seq, event } = stored;
-    if (isAgentChain(chain)) return this.travels(stored);
+    if (isAgentChain(chain)) return this.agentChanged(stored);
     let facts = this.organizations.get(organizationId);
     if (!facts) this.organizations.set(organizationId, (facts = new OrganizationFacts(this.tenants.get(organizationId))));
     // The position counts also where the entry cannot be read.
     facts.reach(seq);
     const opened = SHARED_EVENTS.includes(event) ? openCheckedEntry(stored, true) : undefined;
     if (!opened) return;
-    if (event !== SWEPT) facts.take(opened);
+    if (event !== SWEEP) facts.take(opened);
     else if (this.isOrdered(opened)) this.swept(opened);
   }
 
-  private travels(stored: StoredEntry): void {
+  private agentChanged(stored: StoredEntry): void {
     const opened = openCheckedEntry(stored, true);
     if (!opened) return;
     const { organizationId, chain, seq, event } = stored;
-    const last = this.travelling.get(chain);
-    const agent = agentAfter(last && goesOn(last, opened) ? last.agent : UNKNOWN_AGENT, opened);
-    const hasLeft = event === 'agent.transferred' && opened.metadata['direction'] === 'out';
-    this.travelling.set(chain, { organizationId, seq, hasLeft, agent });
-    if (hasLeft) this.departures.set(`${chain} ${seq}`, agent);
+    const here = this.agents.get(organizationId) ?? new Map<string, AgentChain>();
+    this.agents.set(organizationId, here);
+    const agent = here.get(chain) ?? new AgentChain(stored, this);
+    here.set(chain, agent);
+    agent.take(opened);
+    if (event === 'agent.transferred' && opened.metadata['direction'] === 'out') this.departures.set(`${chain} ${seq}`, agent.now.agent);
   }
 
   private swept({ stored: { organizationId }, at, metadata: { chains } }: OpenEntry): void {
@@ -110,10 +120,4 @@ export class SharedFacts implements RecordedRetentionRuns {
       if (isJsonObject(cut) && typeof cut['chain'] === 'string') cuts.set(cut['chain'], at);
     }
   }
-}
-
-/** Organizations are swept one after another, so a stay between two that are left may be gone; within a stay only its beginning is. */
-function goesOn(last: Travelling, { stored: { event, organizationId, seq }, metadata }: OpenEntry): boolean {
-  const arrives = event === 'agent.transferred' && metadata['direction'] === 'in';
-  return arrives ? last.hasLeft && seq === last.seq + 1 : !last.hasLeft && organizationId === last.organizationId;
 }

@@ -1,3 +1,4 @@
+import { AGENT_EVENTS } from '../../../../domain/audit/replay/state/agent-chain.js';
 import { PEOPLE_EVENTS, SHARED_EVENTS } from '../../../../domain/audit/replay/state/shared-facts.js';
 import type { SubjectRow } from '../../../../domain/audit/completeness/subject-index-check.js';
 import type { StoredEntry } from '../../../../domain/audit/entry/stored-entry.js';
@@ -13,8 +14,9 @@ const OWN = `($1::text[] is null or e.organization_id = any ($1) or e.organizati
 
 /**
  * Entries of facts that many agents share: those of organizations' own chains, with the first entry of each, which shows that nothing is
- * cut off, and the last, beyond which no decision can rest; and, from other organizations, the entries about agents that were transferred,
- * which bring their facts along, and about people of the same tenant, whose owners act in all of its organizations.
+ * cut off, and the last, beyond which no decision can rest; the entries about agents that gave tasks, and about agents that were
+ * transferred, which bring their facts along; and, from other organizations, about people of the same tenant, whose owners act in all of
+ * its organizations.
  */
 const SHARED = `
   select ${MEASURED_COLUMNS} from audit_entries e where ${OWN} and (e.seq = 1 or e.event = any ($2))
@@ -27,17 +29,26 @@ const SHARED = `
   join audit_entries e on e.organization_id = beside.id and e.chain = 'sys_' || beside.id and (e.seq = 1 or e.event = any ($4))
   union all
   select ${MEASURED_COLUMNS} from audit_entries e
-  where e.event like 'agent.%' and e.chain in (
-    select t.chain from audit_entries t where t.event = 'agent.transferred' and ($1::text[] is null or t.organization_id = any ($1)))
+  where e.event = any ($5) and e.chain in (
+    select t.chain from audit_entries t where t.event = 'agent.transferred' and ($1::text[] is null or t.organization_id = any ($1))
+    union all
+    select unnest($6::text[]))
   order by chain, seq`;
 
-/** @param related organizations of the same tenants */
+export interface SharedScope {
+  readonly organizations: readonly string[] | 'all';
+  /** Organizations of the same tenants. */
+  readonly related: readonly string[];
+  /** Agents that gave tasks. */
+  readonly delegators: readonly string[];
+}
+
 export function sharedEntries(
-  run: ReadStatement, organizations: readonly string[] | 'all', related: readonly string[],
+  run: ReadStatement, { organizations, related, delegators }: SharedScope,
 ): AsyncIterable<readonly StoredEntry[]> {
   const asked = organizations === 'all' ? null : organizations;
   const beside = asked ? related.filter((id) => !asked.includes(id)) : [];
-  return streamedEntries(run, SHARED, [asked, SHARED_EVENTS, beside, PEOPLE_EVENTS]);
+  return streamedEntries(run, SHARED, [asked, SHARED_EVENTS, beside, PEOPLE_EVENTS, AGENT_EVENTS, delegators]);
 }
 
 const SUBJECTS = `

@@ -1,0 +1,146 @@
+import { type Connection, randomKey } from '../connection.js';
+import { CountersignError, isCountersignError } from '../errors.js';
+import { backoffMs } from '../http/backoff.js';
+import { Deadline } from '../http/deadline.js';
+import type { CallOptions } from '../operation.js';
+import type { ExecuteDto, ExecutionEnvelope, GateDryRun, GateReply, RequestReply } from '../wire.js';
+import { type Outcome, outcomeOfExecution, outcomeOfReply, type PendingApproval, throwIfNotApproved } from './outcome.js';
+
+/** Any JSON object. */
+export type Input = Readonly<Record<string, unknown>>;
+
+export interface ExecuteOptions extends CallOptions, WaitOptions {
+  /** Name of the action, for the reviewer. */
+  readonly action?: string;
+  /** `task_id`, `session_id`, `on_behalf_of`, and what else you need. */
+  readonly context?: Input;
+  /** Root alone says which agent acts. */
+  readonly agentId?: string;
+  /** Whether to wait for a person's decision. Default: false. */
+  readonly waitForApproval?: boolean;
+}
+
+export interface WaitOptions {
+  /** Milliseconds to wait for a decision. Default: 1,800,000, which is as long as requests stand unless their grant says otherwise. */
+  readonly waitTimeoutMs?: number;
+  readonly signal?: AbortSignal;
+  /** Told once, when a person is asked: to keep the request's id, and to say that it takes a while. */
+  readonly onPending?: (pending: PendingApproval) => void;
+}
+
+const WAIT_MS = 1_800_000;
+/** The longest for which the service holds an answer (contract of `?wait=`). */
+const HELD_SECONDS = 55;
+/** Beyond the wait itself: for the call that asks. */
+const CALL_MS = 60_000;
+/** The pauses begin with this where the service does not hold an answer: it holds 64 of one caller. */
+const PAUSE_BASE_MS = 1_000;
+
+/** The gate: what an agent wants to do passes it, and is run, blocked, or put before a person. */
+export class Gate {
+  constructor(private readonly connection: Connection) {}
+
+  /**
+   * Executes a capability, or asks for it.
+   * @throws CountersignError HITL_REJECTED, HITL_TIMED_OUT, HITL_CANCELLED of a request that has ended; CAPABILITY_NOT_GRANTED, STOPPED and
+   *   the other codes of the service; VALIDATION_FAILED for an input that is no I-JSON, before anything is sent. Where the caller gave up,
+   *   `executionId` and `hitlId` say what is under way
+   */
+  async execute(capability: string, input: Input = {}, options: ExecuteOptions = {}): Promise<Outcome> {
+    return (await this.ask(capability, input, options)).outcome;
+  }
+
+  /** As `execute`; tells besides whether the answer was there already, under the key of an earlier call. */
+  async ask(capability: string, input: Input, options: ExecuteOptions): Promise<{ outcome: Outcome; isReplayed: boolean }> {
+    const { waitForApproval = false, waitTimeoutMs = WAIT_MS, idempotencyKey = randomKey(), signal, timeoutMs, headers } = options;
+    const body = { capability, input, action: options.action, context: options.context, agentId: options.agentId };
+    const call = { body, idempotencyKey, signal, headers, timeoutMs: timeoutMs ?? CALL_MS };
+    const reply = await this.connection.send('POST /api/v1/execute', call);
+    const outcome = outcomeOfReply(reply.body as GateReply);
+    // Under a key of our own nobody else has called; what is repeated then is our own call, whose answer was lost.
+    const isReplayed = options.idempotencyKey !== undefined && reply.headers.get('idempotent-replayed') === 'true';
+    if (outcome.status !== 'pending_approval') return { outcome, isReplayed };
+    options.onPending?.(outcome);
+    if (!waitForApproval) return { outcome, isReplayed: false };
+    const ids = { idempotencyKey, executionId: outcome.executionId, hitlId: outcome.hitlRequestId };
+    return { outcome: await naming(ids, this.#decided(outcome, { waitTimeoutMs, signal })), isReplayed: false };
+  }
+
+  /**
+   * Waits for what becomes of a request, which another process may have made.
+   * @returns `pending_approval` where nobody has decided when the time is over
+   * @throws CountersignError as `execute`
+   */
+  async waitFor(hitlRequestId: string, options: WaitOptions = {}): Promise<Outcome> {
+    return naming({ hitlId: hitlRequestId }, this.#decided({ hitlRequestId }, options));
+  }
+
+  /** What the gate would do, and by which rules. Nothing is created or run. */
+  async dryRun(capability: string, input: Input = {}, options: Pick<ExecuteOptions, 'action' | 'context' | 'agentId'> & CallOptions = {}):
+  Promise<GateDryRun> {
+    const { action, context, agentId, ...call } = options;
+    const body: ExecuteDto = { capability, input, action, context, agentId, dryRun: true };
+    const reply = await this.connection.request('POST /api/v1/execute', { body, ...call });
+    if (reply.status === 'dry_run') return reply;
+    throw new CountersignError('BAD_RESPONSE', { detail: `A dry run was answered by ${reply.status}.` });
+  }
+
+  async #decided(asked: PendingApproval | { hitlRequestId: string }, { waitTimeoutMs = WAIT_MS, signal, onPending }: WaitOptions):
+  Promise<Outcome> {
+    const deadline = new Deadline(waitTimeoutMs, signal);
+    let pending = 'status' in asked ? asked : undefined;
+    try {
+      for (let unheld = 0; ; ) {
+        // The first look is not held: it says at once what there is to wait for.
+        const wait = pending === undefined ? 0 : Math.min(HELD_SECONDS, Math.floor(deadline.remainingMs / 1_000));
+        const began = performance.now();
+        const request = await this.#request(asked.hitlRequestId, wait, deadline);
+        throwIfNotApproved(request);
+        const { status, execution } = request;
+        const outcome = status === 'approved' && execution ? await this.#execution(execution.id, wait, deadline) : undefined;
+        if (outcome !== undefined) return outcome;
+        if (pending === undefined) {
+          pending = pendingOf(request);
+          onPending?.(pending);
+          continue;
+        }
+        unheld = performance.now() - began < wait * 500 ? unheld + 1 : 0;
+        const pauseMs = wait === 0 ? PAUSE_BASE_MS : unheld === 0 ? 0 : backoffMs(unheld, PAUSE_BASE_MS);
+        await deadline.pause(Math.min(deadline.remainingMs, pauseMs));
+      }
+    } catch (error) {
+      // A wait that is over is an answer, if one has come before.
+      if (pending !== undefined && isCountersignError(error, 'DEADLINE_EXCEEDED')) return pending;
+      throw error;
+    } finally {
+      deadline.end();
+    }
+  }
+
+  async #request(id: string, wait: number, deadline: Deadline): Promise<RequestReply> {
+    const { body } = await this.connection.send('GET /api/v1/hitl/{id}', { path: { id }, query: { wait, form: 'camel' } }, deadline);
+    return body as RequestReply;
+  }
+
+  async #execution(id: string, wait: number, deadline: Deadline): Promise<Outcome | undefined> {
+    const { body } = await this.connection.send('GET /api/v1/executions/{id}', { path: { id }, query: { wait } }, deadline);
+    return outcomeOfExecution((body as ExecutionEnvelope).execution);
+  }
+}
+
+function pendingOf({ id, execution, flagged, runs, hitlMode, expiresAt, reasons }: RequestReply): PendingApproval {
+  return {
+    status: 'pending_approval', hitlRequestId: id, executionId: execution?.id ?? '', effectiveMode: hitlMode,
+    flagged, runs, expiresAt, reasons,
+  };
+}
+
+/** What it throws says what it was about. */
+async function naming<T>(ids: { hitlId?: string; executionId?: string; idempotencyKey?: string }, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof CountersignError)) throw error;
+    throw error.with({ ...ids, ...(error.executionId ? { executionId: error.executionId } : {}) });
+  }
+}

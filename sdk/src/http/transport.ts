@@ -1,0 +1,91 @@
+import type { Credential } from '../credentials/credential.js';
+import { CountersignError, type ErrorCode } from '../errors.js';
+import { backoffMs } from './backoff.js';
+import type { Deadline } from './deadline.js';
+import { readReply, type Reply } from './reply.js';
+
+/** One call as it goes out. */
+export interface OutgoingCall {
+  readonly method: string;
+  /** Path and query, behind the address of the service. */
+  readonly address: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Whether nothing happens twice when it is sent twice. */
+  readonly isRepeatable: boolean;
+  /** Milliseconds within which one attempt has to be answered. */
+  readonly attemptMs?: number;
+}
+
+export interface TransportSettings {
+  readonly url: string;
+  readonly fetch: typeof fetch;
+  readonly maxResponseBytes: number;
+}
+
+/** Statuses after which the same call may be answered otherwise, but for the codes that people have to do something about. */
+const PASSING = [429, 502, 503, 504];
+const STANDING: readonly ErrorCode[] = ['TOO_MANY_PENDING', 'BUDGET_EXHAUSTED'];
+/** A credential that was renewed is tried once for each reason that there is. */
+const RENEWALS_MAX = 2;
+const RETRY_BASE_MS = 200;
+
+/** Sends calls, each within its deadline: again where that is safe, and once more where the credential was renewed. */
+export class Transport {
+  constructor(private readonly settings: TransportSettings) {}
+
+  /** @throws CountersignError */
+  async send(call: OutgoingCall, credential: Credential, deadline: Deadline): Promise<Reply> {
+    for (let [attempt, renewals] = [0, 0]; ; ) {
+      const authorization = await deadline.race(credential.authorization());
+      try {
+        return await this.#attempt(call, credential, authorization, deadline);
+      } catch (error) {
+        if (!(error instanceof CountersignError) || deadline.error) throw deadline.error ?? error;
+        if (renewals < RENEWALS_MAX && await deadline.race(credential.renewedAfter(error, authorization))) renewals++;
+        else await this.#pauseAfter(error, call, attempt++, deadline);
+      }
+    }
+  }
+
+  /** Opens a stream of events; what is refused is thrown as it is. */
+  async open(call: OutgoingCall, credential: Credential, signal: AbortSignal): Promise<Response> {
+    const authorization = await credential.authorization();
+    const response = await this.#fetched(call, credential, authorization, signal);
+    if (!response.ok) await readReply(response, this.settings.maxResponseBytes);
+    return response;
+  }
+
+  async #attempt(call: OutgoingCall, credential: Credential, authorization: string | undefined, deadline: Deadline): Promise<Reply> {
+    return deadline.bound(async (signal) => readReply(await this.#fetched(call, credential, authorization, signal),
+      this.settings.maxResponseBytes), call.attemptMs);
+  }
+
+  async #fetched(call: OutgoingCall, credential: Credential, authorization: string | undefined, signal: AbortSignal): Promise<Response> {
+    const { method, body, address } = call;
+    const headers = {
+      accept: 'application/json, application/problem+json', ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...call.headers, ...(authorization === undefined ? {} : { authorization }),
+    };
+    try {
+      const response = await this.settings.fetch(this.settings.url + address,
+        { method, body, headers, signal, credentials: credential.cookies, redirect: 'manual' });
+      const time = Date.parse(response.headers.get('date') ?? '');
+      if (!Number.isNaN(time)) credential.sawTime(time);
+      return response;
+    } catch (cause) {
+      throw cause instanceof CountersignError ? cause : new CountersignError('UNREACHABLE', { cause });
+    }
+  }
+
+  /** @throws CountersignError what was given, where the call is not to be sent again */
+  async #pauseAfter(error: CountersignError, call: OutgoingCall, attempt: number, deadline: Deadline): Promise<void> {
+    const { code, status, retryAfterMs = 0 } = error;
+    const isPassing = code === 'UNREACHABLE' || code === 'IDEMPOTENCY_IN_FLIGHT'
+      || (PASSING.includes(status ?? 0) && !STANDING.includes(code))
+      || (code === 'BAD_RESPONSE' && (status ?? 200) < 300);
+    const ms = retryAfterMs + backoffMs(attempt, RETRY_BASE_MS);
+    if (!isPassing || !call.isRepeatable || ms >= deadline.remainingMs) throw error;
+    await deadline.pause(ms);
+  }
+}

@@ -1,0 +1,13 @@
+export { Connection, type ConnectionOptions } from './connection.js';
+export { Countersign } from './countersign.js';
+export { type CapabilityChange } from './credentials/agent-token.js';
+export { type CredentialOption } from './credentials/credential.js';
+export { CLIENT_CODES, type ClientCode, CountersignError, type ErrorCode, isCountersignError, type ProblemCode } from './errors.js';
+export { type Shown } from './clients/hitl.js';
+export { type EventOptions, type HitlEvent } from './events/hitl-events.js';
+export { type ExecuteOptions, Gate, type Input, type WaitOptions } from './gate/gate.js';
+export { type Action, type GovernedOptions } from './gate/governed.js';
+export { type Blocked, type Executed, type Failed, type HitlStatus, type Outcome, type PendingApproval } from './gate/outcome.js';
+export { type BodyOf, type CallOptions, type OperationName, type QueryOf, type ReplyOf, type Request } from './operation.js';
+export { verifyWebhook, type WebhookHeaders, type WebhookOptions } from './webhook.js';
+export type * from './wire.js';

@@ -1,0 +1,156 @@
+import { hostname } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Connection, type ConnectionOptions } from '../connection.js';
+import { CountersignError, isCountersignError } from '../errors.js';
+import { backoffMs } from '../http/backoff.js';
+import { isJson } from '../json.js';
+import type { StartedWorkReply, WorkResultDto } from '../wire.js';
+import { Journal, type WorkResult } from './journal.js';
+
+/** What the gate let through, to be done once: `idempotencyKey` is for receivers that do nothing twice under one. */
+export type Work = StartedWorkReply;
+
+/** Does one piece of work. What it returns is the output, any JSON value; what it throws, the failure. */
+export type Handler = (input: Readonly<Record<string, unknown>>, work: Work, signal: AbortSignal) => unknown;
+
+export interface NodeOptions extends Omit<ConnectionOptions, 'credential'> {
+  /** A key or a token of the agent; or a setup token, which is exchanged when the node starts and good once. */
+  readonly credential: string;
+  /** By capability; `*` does what no other one does. Work without a handler fails. */
+  readonly handlers: Readonly<Record<string, Handler>>;
+  /** The file that keeps what the node is at, so that after a crash nothing is done twice and no result is lost. */
+  readonly journal: string;
+  /** Names the machine. Default: its host name. */
+  readonly nodeId?: string;
+  /** Shown of the agent as `nodeVersion`. */
+  readonly version?: string;
+  /** Ends the node; work that has begun is finished and told first. */
+  readonly signal?: AbortSignal;
+  /** Told in a line each what happens. Default: nobody is. */
+  readonly onLog?: (line: string) => void;
+}
+
+const LONG_POLL_SECONDS = 50;
+const POLL_MS = 75_000;
+const MESSAGE_CHARACTERS = 2_000;
+const RESULT_PAUSE_MS = 200;
+
+/**
+ * Runs a node of an agent (docs/nodes.md): polls for its work, does it by the handlers, one piece at a time, and says what came of it until
+ * somebody has taken that. Resolves when the signal ends it.
+ * @throws CountersignError for a credential that the service refuses, and for options that cannot be used
+ */
+export async function runNode(options: NodeOptions): Promise<void> {
+  const node = new Node(await connected(options), options);
+  await node.settleJournal();
+  options.onLog?.(`ready at ${String(options.url)}`);
+  await node.work();
+}
+
+async function connected({ credential, nodeId, ...options }: NodeOptions): Promise<Connection> {
+  if (!credential.startsWith('svc_setup_')) return new Connection({ ...options, credential });
+  // The setup token is the credential; the key is never sent.
+  const anonymous = new Connection({ ...options, credential: { session: true } });
+  const { token } = await anonymous.request('POST /api/v1/node/activate', { body: { token: credential, nodeId: nodeId ?? hostname() } });
+  if (token === null) throw new CountersignError('BAD_RESPONSE', { detail: 'The activation was answered without a token.' });
+  return new Connection({ ...options, credential: token });
+}
+
+class Node {
+  readonly #journal: Journal;
+
+  constructor(private readonly connection: Connection, private readonly options: NodeOptions) {
+    this.#journal = new Journal(options.journal);
+  }
+
+  /** After a restart: results that nobody has taken are told again; what was begun without one, nobody knows. */
+  async settleJournal(): Promise<void> {
+    const lost: WorkResult = { status: 'indeterminate', error: { message: 'The node was restarted while it was at it.' } };
+    for (const { id, fence, result } of this.#journal.open()) await this.#settle(id, fence, result ?? lost);
+    this.#journal.clear();
+  }
+
+  async work(): Promise<void> {
+    for (let attempt = 0; !this.options.signal?.aborted; ) {
+      try {
+        await this.#next();
+        attempt = 0;
+      } catch (error) {
+        if (this.options.signal?.aborted) return;
+        if (!mayPass(error)) throw error;
+        this.#log(`trouble, again in a moment: ${(error as Error).message}`);
+        await pause(1_000 + backoffMs(attempt++));
+      }
+    }
+  }
+
+  async #next(): Promise<void> {
+    const { signal, version } = this.options;
+    const { cancelled } = await this.connection.request('POST /api/v1/node/heartbeat', { body: { load: 0, version }, signal });
+    if (cancelled.length > 0) this.#log(`not wanted any more: ${cancelled.join(', ')}`);
+    const polled = { query: { wait: LONG_POLL_SECONDS }, signal, timeoutMs: POLL_MS };
+    const leased = await this.connection.request('POST /api/v1/node/tasks/lease', polled);
+    if (!leased) return;
+    const { id, fence, capability } = leased.task;
+    // Written down before the start: whoever finds it without a result after a crash cannot know whether it was begun.
+    this.#journal.write({ id, fence, state: 'starting' });
+    let work: Work;
+    try {
+      const call = { path: { executionId: id }, body: { fence } };
+      const started = await this.connection.request('POST /api/v1/node/tasks/{executionId}/start', call);
+      work = started.task;
+    } catch (error) {
+      // Refused, so nothing was handed out. Of any other error nobody knows whether the work was started.
+      if (isRefused(error)) return this.#journal.write({ id, fence, state: 'over' });
+      const message = `The start was not answered: ${(error as Error).message}`;
+      return this.#settle(id, fence, { status: 'indeterminate', error: { message } });
+    }
+    await this.#settle(id, fence, await this.#resultOf(capability, work));
+  }
+
+  async #resultOf(capability: string, work: Work): Promise<WorkResult> {
+    try {
+      const { handlers } = this.options;
+      const handler = Object.hasOwn(handlers, capability) ? handlers[capability] : handlers['*'];
+      if (handler === undefined) throw new Error(`This node has no handler for ${capability}.`);
+      const late = AbortSignal.timeout(Math.max(0, Date.parse(work.deadline) - Date.now()));
+      const output = await handler(work.input, work, late) ?? null;
+      return { status: 'executed', output: isJson(output) ? output : null };
+    } catch (error) {
+      const message = String((error as Partial<Error>)?.message ?? error).slice(0, MESSAGE_CHARACTERS) || 'unknown';
+      return { status: 'failed', error: { message } };
+    }
+  }
+
+  /** Tells a result until somebody has taken it, or says for good that nobody does. It is written down before. */
+  async #settle(id: string, fence: number, result: WorkResult): Promise<void> {
+    this.#journal.write({ id, fence, state: 'done', result });
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const body: WorkResultDto = { fence, ...result };
+        const { late } = await this.connection.request('POST /api/v1/node/tasks/{executionId}/result', { path: { executionId: id }, body });
+        this.#log(`${id}: ${result.status}${late ? ', too late' : ''}`);
+        return this.#journal.write({ id, fence, state: 'over' });
+      } catch (error) {
+        if (isRefused(error)) {
+          this.#log(`${id}: nobody waits for this result: ${(error as Error).message}`);
+          return this.#journal.write({ id, fence, state: 'over' });
+        }
+        if (!mayPass(error)) throw error;
+        await pause(RESULT_PAUSE_MS + backoffMs(attempt));
+      }
+    }
+  }
+
+  #log(line: string): void {
+    this.options.onLog?.(line);
+  }
+}
+
+const isRefused = (error: unknown): boolean => error instanceof CountersignError && (error.status === 404 || error.status === 409);
+
+/** The service is away or busy; what it refuses it refuses again. */
+function mayPass(error: unknown): boolean {
+  const isUncertain = isCountersignError(error, 'UNREACHABLE', 'BAD_RESPONSE', 'DEADLINE_EXCEEDED', 'RATE_LIMITED');
+  return isUncertain || (error instanceof CountersignError && (error.status ?? 0) >= 500);
+}

@@ -1,0 +1,130 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Countersign, type CountersignError } from '@countersign/sdk';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type Answer, type Receiver, startReceiver } from '../support/http/receiver.js';
+import { rejection } from '../support/sdk/callers.js';
+import { ROOT_KEY } from '../support/servers/test-run.js';
+
+// What is no answer of the service: proxies, other servers, and lines that break.
+
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+const refused: Answer = { status: 503, headers: { 'retry-after': '0' }, body: 'busy' };
+const sdk = (more = {}) => new Countersign({ url: receiver.url, credential: ROOT_KEY, ...more });
+/** Not repeated, since nothing says that it may be. */
+const once = (client: Countersign) => client.agents.activate('agt_1');
+
+describe('no answer of the service is BAD_RESPONSE', () => {
+  test.each<[string, Answer, RegExp]>([
+    ['a page of a proxy', { status: 502, headers: { 'content-type': 'text/html' }, body: '<html>Bad gateway' }, /502 with text\/html/],
+    ['a page with 200', { headers: { 'content-type': 'text/html' }, body: '<html>Sign in' }, /200 with text\/html/],
+    ['no type', { headers: { 'content-type': '' }, body: '{}' }, /where the service answers JSON/],
+    ['JSON that is none', { headers: { 'content-type': 'application/json' }, body: '{"agents": [' }, /cut off or none/],
+    ['no UTF-8', { headers: { 'content-type': 'application/json', 'content-length': '3' }, body: '"\ud800' }, /cut off|UTF-8/],
+    ['a refusal without a code', { status: 418, body: { message: 'teapot' } }, /418 without a problem's code/],
+    ['10 MB', { body: { much: 'x'.repeat(10 * 1024 * 1024) } }, /longer than 8388608 bytes/],
+    ['a redirection', { status: 302, headers: { location: 'https://elsewhere.example/' } }, /redirected/],
+  ])('%s', async (_, answer, detail) => {
+    receiver.script(answer);
+    const error = await rejection(once(sdk())) as CountersignError;
+    expect(error).toMatchObject({ code: 'BAD_RESPONSE', detail: expect.stringMatching(detail) });
+    expect(error.status).toBe(answer.status ?? 200);
+  });
+
+  test('cut off in the middle', async () => {
+    receiver.script({ headers: { 'content-type': 'application/json', 'content-length': '5000', connection: 'close' }, body: { a: 1 } });
+    expect(await rejection(once(sdk()))).toMatchObject({ code: 'BAD_RESPONSE', detail: expect.stringMatching(/cut off/), status: 200 });
+  });
+});
+
+describe('again where that is safe', () => {
+  test.each([
+    ['a read', (client: Countersign) => client.agents.list()],
+    ['what carries a key', (client: Countersign) => client.agents.register({ name: 'a' })],
+  ])('%s: over lost connections, 429, 503 and pages of proxies, under one key', async (_, call) => {
+    const before = receiver.requests.length;
+    receiver.script({ reset: true }, { ...refused, status: 429 }, refused, { ...refused, status: 502 }, { body: { ok: 1 } });
+    expect(await call(sdk())).toEqual({ ok: 1 });
+    const seen = receiver.requests.slice(before);
+    expect(seen).toHaveLength(5);
+    expect(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+    expect(new Set(seen.map(({ body }) => body)).size).toBe(1);
+  });
+
+  test.each([
+    ['what carries none', (client: Countersign) => client.agents.activate('agt_1')],
+    ['a change by PATCH', (client: Countersign) => client.agents.update('agt_1', { name: 'b' })],
+    ['a removal', (client: Countersign) => client.agents.remove('agt_1')],
+  ])('never %s', async (_, call) => {
+    const before = receiver.requests.length;
+    receiver.script({ reset: true });
+    expect(await rejection(call(sdk()))).toMatchObject({ code: 'UNREACHABLE' });
+    expect(receiver.requests.length).toBe(before + 1);
+  });
+
+  test('not where people have to do something first, nor past the deadline', async () => {
+    const problem = { status: 429, headers: { 'content-type': 'application/problem+json', 'retry-after': '1' } };
+    receiver.script({ ...problem, body: JSON.stringify({ code: 'TOO_MANY_PENDING', status: 429, title: 't', detail: 'd' }) });
+    expect(await rejection(sdk().execute('web.search'))).toMatchObject({ code: 'TOO_MANY_PENDING', retryAfterMs: 1_000 });
+    const inAnHour = { ...problem.headers, 'retry-after': '3600' };
+    receiver.script({ ...problem, headers: inAnHour, body: JSON.stringify({ code: 'RATE_LIMITED', title: 't' }) });
+    expect(await rejection(sdk().agents.list())).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 3_600_000 });
+  });
+});
+
+describe('at once', () => {
+  test('where the caller aborts, and nothing is left open', async () => {
+    receiver.script({ hang: 'before headers' });
+    const before = receiver.requests.length;
+    const ending = new AbortController();
+    const call = rejection(sdk().execute('web.search', {}, { signal: ending.signal, idempotencyKey: 'mine' }));
+    await receiver.received(before + 1);
+    ending.abort(new Error('changed my mind'));
+    expect(await call).toMatchObject({ code: 'ABORTED', idempotencyKey: 'mine', cause: { message: 'changed my mind' } });
+    expect(await rejection(sdk().agents.list({}, { signal: ending.signal }))).toMatchObject({ code: 'ABORTED' });
+    expect(receiver.requests.length).toBe(before + 1);
+  });
+
+  test('1,000 waits hold one timer each at most, and none once they are aborted', async () => {
+    const WAITS = 1_000;
+    /** Of the platform's own fetch, however many calls there are. */
+    const BESIDES = 10;
+    receiver.standing({ hang: 'before headers' });
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const [before, idle] = [receiver.requests.length, timers()];
+    const ending = new AbortController();
+    const client = sdk();
+    const waits = Array.from({ length: WAITS }, (_, n) => rejection(client.waitFor(`hitl_${n}`, { signal: ending.signal })));
+    await receiver.received(before + WAITS);
+    expect(timers() - idle).toBeLessThanOrEqual(WAITS + BESIDES);
+    ending.abort();
+    const errors = (await Promise.all(waits)) as CountersignError[];
+    expect(errors.map(({ code, hitlId }) => `${code} ${hitlId}`)).toEqual(waits.map((_, n) => `ABORTED hitl_${n}`));
+    expect(timers() - idle).toBeLessThanOrEqual(BESIDES);
+    receiver.standing({ body: { ok: true } });
+  });
+
+  test('at the deadline', async () => {
+    receiver.script({ hang: 'after headers', body: { agents: [] } });
+    expect(await rejection(sdk().agents.list({}, { timeoutMs: 300 }))).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+  });
+});
+
+describe('a service that is not there', () => {
+  let listening: Server | undefined;
+  afterEach(() => void listening?.close());
+
+  test('is UNREACHABLE once the deadline is near', async () => {
+    listening = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => listening!.once('listening', resolve));
+    const { port } = listening.address() as AddressInfo;
+    await new Promise((resolve) => listening!.close(resolve));
+    const client = new Countersign({ url: `http://127.0.0.1:${port}`, credential: ROOT_KEY, timeoutMs: 700 });
+    const error = await rejection(client.agents.list()) as CountersignError;
+    expect(error).toMatchObject({ code: expect.stringMatching(/^(UNREACHABLE|DEADLINE_EXCEEDED)$/) });
+    expect(JSON.stringify([error, error.stack, String(error.cause)])).not.toContain(ROOT_KEY);
+  });
+});
