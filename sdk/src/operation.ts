@@ -32,7 +32,8 @@ export type ReplyOf<O extends OperationName> = Operations[O]['replies'][keyof Op
 export type Request = <O extends OperationName>(operation: O, ...call: CallArguments<O>) => Promise<ReplyOf<O>>;
 
 /** POSTs that take no Idempotency-Key, so that none is repeated; a test compares them with the document. */
-const WITHOUT_KEY = /^\/internal\/v1\/auth|^\/api\/v1\/(auth|node|notifications)\/|\/(de)?activate$|\/check-timeouts$|\/llm\/(scan$|v1\/messages\/count_tokens$)/;
+const WITHOUT_KEY =
+  /^\/internal\/v1\/auth|^\/api\/v1\/(auth|node|notifications)\/|\/(de)?activate$|\/check-timeouts$|\/(llm\/scan|count_tokens)$/;
 
 export const takesIdempotencyKey = (method: string, path: string): boolean => method === 'POST' && !WITHOUT_KEY.test(path);
 
