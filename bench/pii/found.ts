@@ -1,4 +1,4 @@
-// `npm run bench -- found`: what the scan and its peers find in the half of the corpus that ours was never tuned on, written into
+// `npm run bench -- found`: what the scan and its peers find in the half of the corpus that is held out, written into
 // docs/llm.md.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

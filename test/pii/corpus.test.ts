@@ -38,7 +38,7 @@ describe('the corpus', () => {
   });
 });
 
-describe('the scan of the half that it was never tuned on', () => {
+describe('the scan of the half that is held out', () => {
   const scores = scoresOf(heldOut, (text) => scanText(text, { terms: CORPUS_TERMS }).map(({ start, end, type }) => [start, end,
     type] as const));
 
