@@ -52,7 +52,7 @@ export class CountersignError extends Error {
   readonly errors?: ErrorFacts['errors'];
   /** All that the service said, with members of single codes such as `currentCapabilities`. */
   readonly problem?: Problem;
-  /** Milliseconds after which the service wants to be asked again. */
+  /** Milliseconds after which the service wants to be asked again; Infinity where asking again would change nothing. */
   readonly retryAfterMs?: number;
   /** The request to a person that this is about. */
   readonly hitlId?: string;

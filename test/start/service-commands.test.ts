@@ -236,8 +236,9 @@ function half(response: ServerResponse): void {
 /** JSON that goes on for as long as somebody reads. */
 function endless(response: ServerResponse): void {
   response.writeHead(200, JSON_TYPE);
+  const member = Buffer.from(`"${'x'.repeat(2 ** 20)}",`);
   const more = () => {
-    while (!response.destroyed && response.write(`"${'x'.repeat(65_536)}",`));
+    while (!response.destroyed && response.write(member));
     if (!response.destroyed) response.once('drain', more);
   };
   more();

@@ -53,7 +53,8 @@ async function readText(response: Response, maxBytes: number, bad: Bad): Promise
       bytes += value.byteLength;
       if (bytes > maxBytes) {
         void reader.cancel().catch(() => undefined);
-        throw bad(`The answer is longer than ${maxBytes} bytes.`);
+        // It would be as long again.
+        throw bad(`The answer is longer than ${maxBytes} bytes.`).with({ retryAfterMs: Infinity });
       }
       text += decoder.decode(value, { stream: true });
     }
