@@ -146,6 +146,17 @@ describe('a call with a secret', () => {
     }
   });
 
+  test.each<[string, (value: string) => Record<string, string>, string]>([
+    ['the type of a body', (value) => ({ 'content-type': `X/${value}; a=${value}` }), 'a body of type X/[secret]; a=[secret]'],
+    ['a long type', (value) => ({ 'content-type': `${'x'.repeat(95)}/${value}` }), 'a body of type (not shown)'],
+    ['an encoding', (value) => ({ 'content-encoding': value }), 'a body encoded as [secret]'],
+    ['a long encoding', (value) => ({ 'content-encoding': `${'x'.repeat(95)}${value}` }), 'a body encoded as (not shown)'],
+  ])('is cut out of %s too, before anything of that is cut', async (_name, headers, omitted) => {
+    const agent = await holderOf(await aSecret('Canary;In A Header'));
+    receiver.standing({ headers: headers('Canary;In A Header'), body: 'x' });
+    expect((await call(agent)).expect(200).at('output.omitted')).toBe(omitted);
+  });
+
   test('is not made once the secret is gone, is for another origin, or was changed past the service', async () => {
     const name = await aSecret();
     const agent = await holderOf(name);
