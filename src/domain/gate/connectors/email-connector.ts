@@ -1,3 +1,4 @@
+import { EMAIL_ADDRESS, EMAIL_ADDRESS_MAX } from '../../access/person.js';
 import type { JsonObject, JsonValue } from '../../json.js';
 import { type CallBounds, checkTexts, numberWithin, present, type Wrong } from './connector-fields.js';
 
@@ -41,4 +42,9 @@ function checkRecipients(pointer: string, value: JsonValue, wrong: Wrong): void 
     if (typeof one !== 'string') wrong(at, 'must be an e-mail address, or a placeholder {input.member} for one or a list of them');
     else checkTexts(one, at, wrong);
   });
+}
+
+/** An address alone, in which no mail program finds an encoded word (RFC 2047): it would show another one. */
+export function isMailAddress(text: string): boolean {
+  return text.length <= EMAIL_ADDRESS_MAX && EMAIL_ADDRESS.test(text) && !text.includes('=?');
 }

@@ -85,6 +85,7 @@ describe('a connector that sends a mail', () => {
     ['a line break in a recipient', { to: 'ada@example.org\r\nBcc: x@example.org' }, '/input/to'],
     ['a name beside an address', { to: 'Ada <ada@example.org>' }, '/input/to'],
     ['two addresses in one', { to: 'a@example.org,b@example.org' }, '/input/to'],
+    ['an encoded word in an address', { to: '=?utf-8?Q?ada?=@example.org' }, '/input/to'],
     ['no recipient', { to: [] }, '/input/to'],
     ['51 recipients', { to: Array(51).fill('a@example.org') }, '/input/to'],
     ['a recipient that is none', { to: { a: 1 } }, '/input/to'],
