@@ -71,6 +71,8 @@ describe('secrets', () => {
     ['blanks alone', { value: ' '.repeat(10) }, 400, '/value'],
     ['no origin', { origins: [] }, 400, '/origins'],
     ['a path', { origins: ['https://a.example/x'] }, 400, '/origins/0'],
+    ['a pattern', { origins: ['https://*.example.com'] }, 400, '/origins/0'],
+    ['credentials', { origins: ['https://user:word@a.example'] }, 400, '/origins/0'],
     ['no address', { origins: ['https://a.example', 'a.example'] }, 400, '/origins/1'],
     ['an address where clouds hand out credentials', { origins: ['http://169.254.169.254'] }, 422, '/origins/0'],
   ])('not with %s', async (_name, parts, status, pointer) => {
