@@ -86,7 +86,7 @@ export class PrepareDefinitionService {
     if (!headers.ok) throw unusable('/connector/headers', 'a secret cannot stand there: too long, or not printable ASCII');
     const { url, tool: name, maxBytes, toolDigest } = connector;
     const target = { url, headers: headers.request, maxBytes, timeoutMs: LOOK_UP_MS, signal: new AbortController().signal };
-    const known = await this.mcp.tool(mcpKey(organizationId, connector), target, name, true);
+    const known = await this.mcp.freshTool(mcpKey(organizationId, connector), target, name);
     if ('failed' in known) throw unusable('/connector/url', `the tool cannot be looked up: ${known.message}`);
     const { tool, digest } = known;
     if (!tool || digest === undefined) throw unusable('/connector/tool', 'is not the name of a tool that the server has');

@@ -58,7 +58,7 @@ export class DelegationParties {
     if (now?.id !== parent?.id) throw new Problem('CONFLICT', 'The tasks of the delegating agent have changed meanwhile. Delegate again.');
   }
 
-  private async delegatingAgent({ fromAgentId }: DelegateDto, { principal, scope }: Caller) {
+  private async delegatingAgent({ fromAgentId, organizationId }: DelegateDto, { principal, scope }: Caller) {
     if (principal.kind === 'agent') {
       if (fromAgentId !== undefined && fromAgentId !== principal.agentId) {
         throw new Problem('FORBIDDEN', 'An agent delegates in its own name; leave fromAgentId out.');
@@ -67,7 +67,8 @@ export class DelegationParties {
     }
     if (fromAgentId === undefined) return undefined;
     if (principal.kind !== 'root') throw new Problem('FORBIDDEN', 'People delegate in their own name; leave fromAgentId out.');
-    return this.agents.findRef(scope, fromAgentId);
+    const within = organizationId === undefined ? scope : scopeOfOrganization(await this.organizations.choose(scope, organizationId));
+    return this.agents.findRef(within, fromAgentId);
   }
 }
 

@@ -7,6 +7,7 @@ import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js'
 import { Problem } from '../../platform/http/reply/problem.js';
 import { invalid } from '../../platform/http/fields/read-members.js';
 import type { Reply } from '../../platform/http/reply/replies.js';
+import { DefinitionStore } from '../capabilities/definition.store.js';
 import { OrganizationsQuery } from '../organizations/organizations.query.js';
 import { type Candidates, CandidatesQuery } from './candidates.query.js';
 import { type RoutingDecision, RoutingDecisionStore } from './routing-decision.store.js';
@@ -27,6 +28,7 @@ export class ResolveAgentService {
     private readonly organizations: OrganizationsQuery,
     private readonly candidates: CandidatesQuery,
     private readonly decisions: RoutingDecisionStore,
+    private readonly definitions: DefinitionStore,
   ) {}
 
   /** @throws Problem NO_ELIGIBLE_AGENT, which is logged too; CAPABILITY_NOT_GRANTED to an agent that does not hold what it asks for */
@@ -45,7 +47,7 @@ export class ResolveAgentService {
       this.decisions.insert(tx, decision);
       return decision.agentId === null ? undefined : tx.reply(200, { decision: presentDecision(shownTo(caller, decision)) });
     });
-    return reply ?? refuse(decision);
+    return reply ?? this.refuse(decision);
   }
 
   /** The decision about who does a delegated task, logged. @throws Problem NO_ELIGIBLE_AGENT */
@@ -53,7 +55,16 @@ export class ResolveAgentService {
     const decision = decisionOf(asked, await this.candidates.read(asked.organizationId, asked), caller.actorId);
     await this.work.run({ chains: [], leavesFacts: true }, async (tx) => this.decisions.insert(tx, decision));
     const { agentId } = decision;
-    return agentId === null ? refuse(decision) : { ...decision, agentId };
+    return agentId === null ? this.refuse(decision) : { ...decision, agentId };
+  }
+
+  /** Where it is a capability that is missing, nobody could hold it. */
+  private async refuse({ id, organizationId, capabilities, candidates }: RoutingDecision): Promise<never> {
+    const unknown = await Promise.all(capabilities.map((one) => this.definitions.whyUnknown(organizationId, one)));
+    const reasons = [...new Set(candidates.flatMap((one) => ('rejectedBecause' in one ? [one.rejectedBecause] : [])))];
+    const ofAgents = reasons.length === 0 ? 'There is no agent.' : `Those looked at are rejected: ${reasons.join(', ')}.`;
+    const why = unknown.find((one) => one !== undefined) ?? ofAgents;
+    throw new Problem('NO_ELIGIBLE_AGENT', `${why} The routing log has it as ${id}.`);
   }
 }
 
@@ -91,10 +102,4 @@ function decisionOf(asked: Asked, { agents, needsNode }: Candidates, askedBy: st
     agentName: agents.find(({ id }) => id === best?.agentId)?.name ?? null, score: best?.score ?? null,
     candidates: [...ranking.eligible.slice(0, SHOWN), ...ranking.rejected.slice(0, SHOWN)], askedBy, createdAt: new Date(),
   };
-}
-
-function refuse({ id, candidates }: RoutingDecision): never {
-  const reasons = [...new Set(candidates.flatMap((one) => ('rejectedBecause' in one ? [one.rejectedBecause] : [])))];
-  const why = reasons.length === 0 ? 'There is no agent.' : `Those looked at are rejected: ${reasons.join(', ')}.`;
-  throw new Problem('NO_ELIGIBLE_AGENT', `${why} The routing log has it as ${id}.`);
 }

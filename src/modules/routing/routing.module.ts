@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from '../agents/agents.module.js';
 import { AuthorityModule } from '../authority/authority.module.js';
+import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { CandidatesQuery } from './candidates.query.js';
@@ -15,7 +16,7 @@ import { SuccessRates } from './success-rates.query.js';
 
 /** Finds the agent for a task, gives it the task, and keeps the routing log. */
 @Module({
-  imports: [AgentsModule, AuthorityModule, OrganizationsModule, TasksModule],
+  imports: [AgentsModule, AuthorityModule, CapabilitiesModule, OrganizationsModule, TasksModule],
   controllers: [RoutingController],
   providers: [DelegateTaskService, DelegationParties, ResolveAgentService, CandidatesQuery, SuccessRates, RoutingDecisionStore,
     OldDecisionsStore, RoutingPersonalData],

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Transporter } from 'nodemailer';
+import { sentSubject } from './subject.js';
 
 /** A mail to several people, in one message. */
 export interface OutgoingMail {
@@ -41,7 +42,7 @@ export async function deliver(
   const tooLate = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));
   try {
     const { accepted, rejected } = (await transport.sendMail({
-      from, to: addressed(to), cc: addressed(cc), bcc: addressed(bcc), subject, text, messageId,
+      from, to: addressed(to), cc: addressed(cc), bcc: addressed(bcc), subject: sentSubject(subject), text, messageId,
       ...(html === undefined ? {} : { html }), ...(replyTo === undefined ? {} : { replyTo: { name: '', address: replyTo } }),
       signal: AbortSignal.any([signal, tooLate]),
     })) as { accepted: unknown[]; rejected: unknown[] };

@@ -3,6 +3,7 @@ import type { Transporter } from 'nodemailer';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
 import { type Delivery, type DeliveryTerms, deliver, type OutgoingMail } from './delivery.js';
 import type { Mail } from './mailer.js';
+import { sentSubject } from './subject.js';
 
 const CONNECT_MS = 5_000;
 /** Without a word from the server; the whole of one mail may take a little longer than this. */
@@ -35,12 +36,12 @@ export class Smtp {
    * @param withinMs for all of it
    * @throws MailRefused where to try again is of no use; else Error
    */
-  async send({ to, thread, ...content }: Mail, id: string, withinMs = WHOLE_MS): Promise<void> {
+  async send({ to, thread, subject, ...content }: Mail, id: string, withinMs = WHOLE_MS): Promise<void> {
     const { smtpFrom: from } = this.config;
     const host = from?.split('@').pop()?.replace(/[^A-Za-z0-9.-]/g, '') ?? 'localhost';
     // Of a thread there need be no first mail: that all answer the same one is enough for mail programs.
     const root = thread === undefined ? {} : { inReplyTo: `<${thread}@${host}>`, references: `<${thread}@${host}>` };
-    const mail = { ...content, ...root, from, to: { name: '', address: to }, messageId: `<${id}@${host}>` };
+    const mail = { ...content, ...root, subject: sentSubject(subject), from, to: { name: '', address: to }, messageId: `<${id}@${host}>` };
     let timer: NodeJS.Timeout | undefined;
     const tooLong = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error('the mail server takes too long')), withinMs);

@@ -35,6 +35,10 @@ async function holderOf(parts: object = {}, hitlMode = 'auto'): Promise<BuiltAge
   return { ...(await anAgent(server).granted(capability, { hitlMode }).create()), capability };
 }
 
+/** A header of encoded words as mail programs show it (RFC 2047): blanks between them are none of its. */
+const decoded = (header: string) => header.replace(/\?=\s+=\?/g, '?==?')
+  .replace(/=\?utf-8\?B\?([A-Za-z0-9+/=]*)\?=/gi, (_word, base64: string) => Buffer.from(base64, 'base64').toString('utf8'));
+
 const INPUT = { to: 'ada@example.test', id: 7, name: '<Ada>' };
 const call = ({ client, capability }: BuiltAgent & { capability: string }, input: object = {}) =>
   client.post('/api/v1/execute', { capability, input: { ...INPUT, ...input } });
@@ -67,6 +71,18 @@ describe('the email connector', () => {
     const approved = await asRoot(server).post(`/api/v1/hitl/${asked.text('hitlRequestId')}/approve`, {}, { query: { wait: 10 } });
     expect(approved.expect(200).at('request.execution')).toMatchObject({ status: 'executed' });
     expect(mails.map((mail) => mail.header('Message-ID'))).toEqual([`<${asked.text('executionId')}@example.test>`]);
+  });
+
+  test.each([
+    ['an encoded word', '=?utf-8?B?UGF5IG5vdw==?='],
+    ['several, and more', `ü =?utf-8?Q?Pay_now?= =?utf-8?B?UGF5?= ${'=?iso-8859-1?q?=50ay?= 😀'.repeat(10)}`],
+    ['the beginning of one', 'is 1=?'],
+  ])('%s in a subject is shown as it was judged', async (_name, id) => {
+    const { mails } = await mailServer();
+    (await call(await holderOf(), { id })).expect(200);
+    const subject = mails[0]!.header('Subject')!;
+    expect(decoded(subject)).toBe(`Order ${id}`);
+    expect(subject.split(' ').every((word) => word.length <= 75)).toBe(true);
   });
 
   test.each<[string, object]>([

@@ -127,6 +127,24 @@ describe('a server of the revision 2026-07-28', () => {
     expect(upstream.ran.get('order')).toBe(1);
   });
 
+  test('one that is taken anew is called by every server, also by one that knew it as it was', async () => {
+    const patient = await startModernMcp({ ttlMs: 60_000 });
+    const replica = await startServer({ replicaOf: server });
+    try {
+      const agent = await holderOf({ url: patient.url, tool: 'order' });
+      const { id: agentId, capability } = agent;
+      const there = () => asRoot(replica).post('/api/v1/execute', { capability, agentId, input: { item: 'x' } });
+      expect((await there()).expect(200).at('status')).toBe('executed');
+      patient.describe('Makes an order, and pays for it.');
+      const connector = { type: 'mcp', url: patient.url, tool: 'order' };
+      (await root.patch(`/api/v1/capabilities/${capability}`, { connector })).expect(200);
+      expect((await there()).expect(200).at('status')).toBe('executed');
+    } finally {
+      await replica.stop();
+      await patient.close();
+    }
+  });
+
   test('is asked for its tools no more often than it wants', async () => {
     const patient = await startModernMcp({ ttlMs: 60_000 });
     try {
@@ -163,14 +181,17 @@ describe('a server of the revision 2026-07-28', () => {
 describe('a server that does not keep to the protocol', () => {
   let receiver: Receiver;
   let answer: (id: number) => Answer;
+  let tools: object[];
+  let ttlMs: number;
   beforeEach(async () => {
+    tools = [{ name: 'do', inputSchema: { type: 'object' } }];
+    ttlMs = 0;
     receiver = await startReceiver();
     receiver.standing(({ body }) => {
       const { id, method } = JSON.parse(body) as { id: number; method: string };
       const result = (told: object) => ({ body: { jsonrpc: '2.0', id, result: { resultType: 'complete', ...told } } });
       if (method === 'server/discover') return result({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } });
-      const tools = [{ name: 'do', inputSchema: { type: 'object' } }];
-      if (method === 'tools/list') return result({ tools, ttlMs: 0, cacheScope: 'private' });
+      if (method === 'tools/list') return result({ tools, ttlMs, cacheScope: 'private' });
       return answer(id);
     });
   });
@@ -222,5 +243,35 @@ describe('a server that does not keep to the protocol', () => {
     expect(reply.at('status')).toBe('executed');
     const keys = receiver.requests.filter(({ body }) => body.includes('tools/call')).map(({ headers }) => headers['idempotency-key']);
     expect(keys).toEqual(Array(3).fill(reply.text('executionId')));
+  });
+
+  const lists = () => receiver.requests.filter(({ body }) => body.includes('tools/list')).length;
+
+  test('a tool that was away for a moment is called once it is back, however long it might be known as gone', async () => {
+    answer = (id) => ({ body: result(id, {}) });
+    const agent = await holderOf({ url: receiver.url, tool: 'do' });
+    const told = tools;
+    [tools, ttlMs] = [[], 60_000];
+    expect((await call(agent, {})).expect(200).body).toMatchObject({ status: 'failed', error: { code: 'CONNECTOR_CHANGED' } });
+    tools = told;
+    expect((await call(agent, {})).expect(200).at('status')).toBe('executed');
+  });
+
+  test('a tool that has changed is looked up again at most once in a second, however often it is called', async () => {
+    answer = (id) => ({ body: result(id, {}) });
+    const agent = await holderOf({ url: receiver.url, tool: 'do' });
+    [tools, ttlMs] = [[{ name: 'do', description: 'another' }], 60_000];
+    const before = lists();
+    const began = performance.now();
+    const replies = (await Promise.all(Array.from({ length: 4 }, async () => {
+      const made = [];
+      for (let n = 0; n < 8; n++) made.push(await call(agent, {}));
+      return made;
+    }))).flat();
+    const seconds = (performance.now() - began) / 1_000;
+    for (const reply of replies) expect(reply.expect(200).at('error.code')).toBe('CONNECTOR_CHANGED');
+    // The first ones find it out, as nothing good is known yet; of the others, those that begin another second.
+    expect(lists() - before).toBeGreaterThan(1);
+    expect(lists() - before).toBeLessThanOrEqual(4 + Math.ceil(seconds) + 1);
   });
 });

@@ -71,6 +71,8 @@ describe('secrets', () => {
     ['blanks alone', { value: ' '.repeat(10) }, 400, '/value'],
     ['no origin', { origins: [] }, 400, '/origins'],
     ['a path', { origins: ['https://a.example/x'] }, 400, '/origins/0'],
+    ['a pattern', { origins: ['https://*.example.com'] }, 400, '/origins/0'],
+    ['credentials', { origins: ['https://user:word@a.example'] }, 400, '/origins/0'],
     ['no address', { origins: ['https://a.example', 'a.example'] }, 400, '/origins/1'],
     ['an address where clouds hand out credentials', { origins: ['http://169.254.169.254'] }, 422, '/origins/0'],
   ])('not with %s', async (_name, parts, status, pointer) => {
@@ -144,6 +146,17 @@ describe('a call with a secret', () => {
       for (const at of [server, replica]) expect(at.output()).not.toContain(text);
       expect(answers).not.toContain(text);
     }
+  });
+
+  test.each<[string, (value: string) => Record<string, string>, string]>([
+    ['the type of a body', (value) => ({ 'content-type': `X/${value}; a=${value}` }), 'a body of type X/[secret]; a=[secret]'],
+    ['a long type', (value) => ({ 'content-type': `${'x'.repeat(95)}/${value}` }), 'a body of type (not shown)'],
+    ['an encoding', (value) => ({ 'content-encoding': value }), 'a body encoded as [secret]'],
+    ['a long encoding', (value) => ({ 'content-encoding': `${'x'.repeat(95)}${value}` }), 'a body encoded as (not shown)'],
+  ])('is cut out of %s too, before anything of that is cut', async (_name, headers, omitted) => {
+    const agent = await holderOf(await aSecret('Canary;In A Header'));
+    receiver.standing({ headers: headers('Canary;In A Header'), body: 'x' });
+    expect((await call(agent)).expect(200).at('output.omitted')).toBe(omitted);
   });
 
   test('is not made once the secret is gone, is for another origin, or was changed past the service', async () => {

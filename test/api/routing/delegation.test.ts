@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client, type Reply } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent, type GrantTerms } from '../../support/builders/agents.js';
 import { defineCapability, executionOf, requestOf } from '../../support/builders/gate.js';
-import { aPerson, type BuiltPerson } from '../../support/builders/people.js';
+import { anOrganization, aPerson, type BuiltPerson } from '../../support/builders/people.js';
 import { auditOf, eventsOf } from '../../support/log/entries.js';
 import { eventually } from '../../support/running/eventually.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
@@ -177,6 +177,16 @@ describe('the chain decides', () => {
     const approved = (await execute(b!, capability, again.id)).expect(202).text('hitlRequestId');
     (await root.post(`/api/v1/hitl/${approved}/approve`)).expect(200);
     expect((await read(again.id)).status).toBe('done');
+  });
+
+  test('root names an agent of the organization that it names', async () => {
+    const capability = await aCapability();
+    const [a, b] = await holders(capability, {}, {});
+    const of = (organizationId: string) => delegate(root, capability, b, {}, { fromAgentId: a!.id, organizationId });
+    (await of(await anOrganization(server))).expect(404, 'NOT_FOUND');
+    (await of('org_none')).expect(404, 'NOT_FOUND');
+    const { organization_id: own } = (await server.sql('select organization_id from agents where id = $1', [a!.id]))[0]!;
+    expect(taskOf(await of(own as string)).fromAgentId).toBe(a!.id);
   });
 
   test('the owner of the first agent may decide at level 0', async () => {

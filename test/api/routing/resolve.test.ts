@@ -114,6 +114,13 @@ describe('nobody', () => {
     expect(refused.text('detail')).toContain(newest!.id);
   });
 
+  test('says so where it is the capability that there is not', async () => {
+    const capability = await aCapability();
+    const detail = async (body: object) => (await resolve(body)).expect(404, 'NO_ELIGIBLE_AGENT').text('detail');
+    expect(await detail({ capabilities: ['file.read', `${capability}x`] })).toContain(`no capability "${capability}x"; did you mean`);
+    expect(await detail({ capability })).not.toContain('no capability');
+  });
+
   test.each([
     [{}, '/capability'], [{ capability: '' }, '/capability'], [{ capabilities: [] }, '/capabilities'],
     [{ capability: 'a.b', capabilities: ['a.b'] }, '/capabilities'], [{ capability: 'a.b', tags: 'x' }, '/tags'],

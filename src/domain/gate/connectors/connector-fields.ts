@@ -55,7 +55,7 @@ export function checkTexts(value: JsonValue, pointer: string, wrong: Wrong, take
   } else if (Array.isArray(value)) value.forEach((element, index) => checkTexts(element, `${pointer}/${index}`, wrong, takesSecrets));
   else if (isJsonObject(value)) {
     for (const [name, content] of Object.entries(value)) {
-      if (placeholders(name).length > 0) wrong(`${pointer}/${name}`, 'names of members are literal');
+      if (placeholders(name).length > 0 || placeholderProblem(name)) wrong(`${pointer}/${name}`, 'names of members are literal');
       checkTexts(content, `${pointer}/${name}`, wrong, takesSecrets);
     }
   }

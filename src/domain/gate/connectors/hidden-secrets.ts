@@ -1,38 +1,49 @@
 import { isJsonObject, type JsonValue } from '../../json.js';
+import { readings } from './readings.js';
 
 const CUT = '[secret]';
+const PLUS = 0x2b;
+const BLANK = 0x20;
 
-/** Bytes of a text, each with the characters of the text that it comes from. */
-interface Read {
-  readonly bytes: Uint8Array;
-  readonly from: Uint32Array;
-  readonly to: Uint32Array;
+/** Longer texts than a connector may answer, or tell of a tool, are not searched, and nothing of them is shown. */
+const SEARCHED_MAX = 1024 * 1024;
+/** An occurrence is looked for by this many bytes first. */
+const HEAD_BYTES = 8;
+
+interface Span {
+  readonly from: number;
+  to: number;
 }
-
-type Span = readonly [from: number, to: number];
 
 /**
  * Cuts the values of secrets out of what a receiver answered, wherever they stand: as they are, percent-encoded and escaped as in JSON,
- * whichever of their signs are, and in base64 at any place within something longer. The work is linear in both, whatever they are:
- * secrets come from administrators, and answers from anywhere.
+ * also several times and whichever of their signs are, with `+` for blanks, and in base64 at any place within something longer, with or
+ * without line breaks. The work is linear in both, whatever they are: secrets come from administrators, and answers from anywhere.
  */
 export class HiddenSecrets {
-  private readonly needles: readonly Uint8Array[];
+  private readonly needles: readonly Buffer[];
 
   constructor(values: Iterable<string>) {
     const needles = new Set<string>();
     for (const value of values) {
-      needles.add(value);
+      // The encoded forms stand in readings, unless what is before them looks like the beginning of an escape.
+      needles.add(value).add(encodeURIComponent(value)).add(JSON.stringify(value).slice(1, -1));
       for (const core of base64Cores(value)) needles.add(core).add(core.replaceAll('+', '-').replaceAll('/', '_'));
     }
-    this.needles = [...needles].map((needle) => Buffer.from(needle, 'utf8'));
+    this.needles = [...needles].map((needle) => folded(Buffer.from(needle, 'utf8')));
   }
 
   text(text: string): string {
     if (this.needles.length === 0) return text;
-    const spans = readings(text).flatMap(({ bytes, from, to }) =>
-      this.needles.flatMap((needle) => occurrences(needle, bytes).map((at): Span => [from[at]!, to[at + needle.length - 1]!])));
-    return spans.length === 0 ? text : without(text, spans);
+    if (text.length > SEARCHED_MAX) return CUT;
+    const spans: Span[] = [];
+    for (const { bytes, from, to } of readings(text)) {
+      const searched = folded(bytes);
+      for (const needle of this.needles) {
+        for (const at of occurrences(needle, searched)) add(spans, from[at]!, to[at + needle.length - 1]!);
+      }
+    }
+    return spans.length === 0 ? text : without(Buffer.from(text, 'utf8'), spans);
   }
 
   /** Names of members too, and numbers, which become text where one is a secret. The same value where there is nothing to cut. */
@@ -58,79 +69,55 @@ function base64Cores(value: string): string[] {
   });
 }
 
-/** As it stands, and with percent-encoding, JSON's escapes, or both of them undone: a secret may itself look like one of these. */
-function readings(text: string): Read[] {
-  const percents = text.includes('%') ? [false, true] : [false];
-  const escapes = text.includes('\\') ? [false, true] : [false];
-  return percents.flatMap((undoPercent) => escapes.map((undoEscapes) => read(text, undoPercent, undoEscapes)));
-}
-
-function read(text: string, undoPercent: boolean, undoEscapes: boolean): Read {
-  const made = { bytes: [] as number[], from: [] as number[], to: [] as number[] };
-  const push = (bytes: Uint8Array, from: number, to: number): number => {
-    for (const byte of bytes) {
-      made.bytes.push(byte);
-      made.from.push(from);
-      made.to.push(to);
-    }
-    return to;
-  };
-  for (let at = 0; at < text.length; ) {
-    const sign = text[at];
-    const percent = undoPercent && sign === '%' ? /^%([0-9a-f]{2})/i.exec(text.slice(at, at + 3)) : null;
-    const escapes = undoEscapes && sign === '\\' ? /^(?:\\u[0-9a-f]{4}){1,2}/i.exec(text.slice(at, at + 12)) : null;
-    if (percent) at = push(Uint8Array.of(parseInt(percent[1]!, 16)), at, at + 3);
-    else if (escapes) {
-      const units = escapes[0].match(/[0-9a-f]{4}/gi)!.map((hex) => parseInt(hex, 16));
-      // Two escapes are one sign where they are a surrogate pair.
-      const length = units.length === 2 && units[0]! >= 0xd800 && units[0]! < 0xdc00 ? 2 : 1;
-      at = push(Buffer.from(String.fromCharCode(...units.slice(0, length)), 'utf8'), at, at + 6 * length);
-    } else if (undoEscapes && sign === '\\' && /^["\\/]/.test(text.slice(at + 1, at + 2))) {
-      at = push(Buffer.from(text[at + 1]!, 'utf8'), at, at + 2);
-    } else at = pushSign(text, at, made);
-  }
-  return { bytes: Uint8Array.from(made.bytes), from: Uint32Array.from(made.from), to: Uint32Array.from(made.to) };
-}
-
-/** One sign as it stands. @returns where the next one begins */
-function pushSign(text: string, at: number, made: { bytes: number[]; from: number[]; to: number[] }): number {
-  const sign = String.fromCodePoint(text.codePointAt(at)!);
-  for (const byte of Buffer.from(sign, 'utf8')) {
-    made.bytes.push(byte);
-    made.from.push(at);
-    made.to.push(at + sign.length);
-  }
-  return at + sign.length;
+/** Forms write blanks as `+`, and what reads them makes blanks of the `+` of base64: both are one sign here. */
+function folded(bytes: Buffer): Buffer {
+  return bytes.includes('+') ? Buffer.from(bytes.map((byte) => (byte === PLUS ? BLANK : byte))) : bytes;
 }
 
 /** Where a needle begins in bytes, overlapping ones included (Knuth, Morris and Pratt). */
-function occurrences(needle: Uint8Array, bytes: Uint8Array): number[] {
-  if (needle.length === 0 || needle.length > bytes.length) return [];
+function* occurrences(needle: Buffer, bytes: Buffer): Generator<number> {
+  const head = needle.subarray(0, HEAD_BYTES);
+  let at = needle.length === 0 ? -1 : bytes.indexOf(head);
+  if (at < 0) return;
+  const fallback = fallbacksOf(needle);
+  for (let length = 0; at < bytes.length; at++) {
+    while (length > 0 && bytes[at] !== needle[length]) length = fallback[length - 1]!;
+    if (length === 0) {
+      at = bytes.indexOf(head, at);
+      if (at < 0) return;
+    }
+    if (++length < needle.length) continue;
+    yield at - length + 1;
+    length = fallback[length - 1]!;
+  }
+}
+
+/** For each beginning of a needle, how long a shorter beginning it ends with. */
+function fallbacksOf(needle: Buffer): Uint32Array {
   const fallback = new Uint32Array(needle.length);
   for (let at = 1, length = 0; at < needle.length; at++) {
     while (length > 0 && needle[at] !== needle[length]) length = fallback[length - 1]!;
     if (needle[at] === needle[length]) length++;
     fallback[at] = length;
   }
-  const found: number[] = [];
-  for (let at = 0, length = 0; at < bytes.length; at++) {
-    while (length > 0 && bytes[at] !== needle[length]) length = fallback[length - 1]!;
-    if (bytes[at] === needle[length]) length++;
-    if (length < needle.length) continue;
-    found.push(at - length + 1);
-    length = fallback[length - 1]!;
-  }
-  return found;
+  return fallback;
+}
+
+/** The next span; of something that repeats itself there are as many as bytes, so those of one needle that touch or overlap are one. */
+function add(spans: Span[], from: number, to: number): void {
+  const last = spans.at(-1);
+  if (last && last.from <= from && from <= last.to) last.to = Math.max(last.to, to);
+  else spans.push({ from, to });
 }
 
 /** Spans that touch or overlap are cut as one. */
-function without(text: string, spans: readonly Span[]): string {
+function without(text: Buffer, spans: readonly Span[]): string {
   let result = '';
   let done = 0;
-  for (const [from, to] of [...spans].sort(([a], [b]) => a - b)) {
+  for (const { from, to } of spans.toSorted((a, b) => a.from - b.from)) {
     if (to <= done) continue;
-    if (from > done || done === 0) result += text.slice(done, from) + CUT;
+    if (from > done || done === 0) result += text.toString('utf8', done, from) + CUT;
     done = to;
   }
-  return result + text.slice(done);
+  return result + text.toString('utf8', done);
 }

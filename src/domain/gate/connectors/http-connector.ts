@@ -61,6 +61,7 @@ function checkQuery(query: JsonValue, wrong: Wrong): void {
   for (const [name, value] of Object.entries(query)) {
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
       wrong(`/query/${name}`, 'must be a text, a number or true or false');
-    } else checkTexts(value, `/query/${name}`, wrong);
+    }
   }
+  checkTexts(query, '/query', wrong);
 }

@@ -77,6 +77,8 @@ describe('a connector that sends a mail', () => {
         html: '<p>&lt;b&gt;Ada&lt;/b&gt;</p>', replyTo: 'desk@example.org',
       },
     });
+    const inPart = { to: '{input.name}@example.org', cc: [...Array<string>(50).fill('{input.to}')], replyTo: '{input.to}' };
+    expect(errorsOf({ ...EMAIL, ...inPart })).toEqual([]);
     const to = ['a@example.org', 'b@example.org'];
     expect(rendered({}, { ...input, to })).toMatchObject({ request: { to } });
   });
@@ -85,6 +87,7 @@ describe('a connector that sends a mail', () => {
     ['a line break in a recipient', { to: 'ada@example.org\r\nBcc: x@example.org' }, '/input/to'],
     ['a name beside an address', { to: 'Ada <ada@example.org>' }, '/input/to'],
     ['two addresses in one', { to: 'a@example.org,b@example.org' }, '/input/to'],
+    ['an encoded word in an address', { to: '=?utf-8?Q?ada?=@example.org' }, '/input/to'],
     ['no recipient', { to: [] }, '/input/to'],
     ['51 recipients', { to: Array(51).fill('a@example.org') }, '/input/to'],
     ['a recipient that is none', { to: { a: 1 } }, '/input/to'],
@@ -101,6 +104,11 @@ describe('a connector that sends a mail', () => {
     ['a secret among recipients', { bcc: ['{secrets.k}'] }, '/connector/bcc/0'],
     ['a subject of two lines', { subject: 'a\nb' }, '/connector/subject'],
     ['51 recipients', { to: Array(51).fill('a@example.org') }, '/connector/to'],
+    ['51 recipients in all', { to: Array(40).fill('a@example.org'), cc: Array(11).fill('a@example.org') }, '/connector/to'],
+    ['a recipient that is no address', { to: 'no address' }, '/connector/to'],
+    ['a line break in a recipient', { cc: ['a@example.org\r\nBcc: x@example.org'] }, '/connector/cc/0'],
+    ['a name beside an address', { bcc: ['Ada <a@example.org>'] }, '/connector/bcc/0'],
+    ['an answer to nobody', { replyTo: 'nonsense' }, '/connector/replyTo'],
     ['a sender', { from: 'x@example.org' }, '/connector/from'],
     ['a text that is none', { text: 1 }, '/connector/text'],
     ['a repetition', { idempotent: true }, '/connector/idempotent'],

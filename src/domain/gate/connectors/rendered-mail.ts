@@ -1,7 +1,6 @@
-import { EMAIL_ADDRESS, EMAIL_ADDRESS_MAX } from '../../access/person.js';
 import type { JsonObject, JsonValue } from '../../json.js';
 import { placeholders } from '../connector-template.js';
-import { type EmailConnector, RECIPIENTS_MAX } from './email-connector.js';
+import { type EmailConnector, isMailAddress, RECIPIENTS_MAX } from './email-connector.js';
 import { fill, interpolate, Unfit } from './fill.js';
 
 /** A mail ready to be sent, but for its sender and its id. */
@@ -49,8 +48,9 @@ function addresses(template: string | readonly string[] | undefined, input: Json
 }
 
 function address(value: JsonValue, pointer: string): string {
-  const isOne = typeof value === 'string' && value.length <= EMAIL_ADDRESS_MAX && EMAIL_ADDRESS.test(value);
-  if (!isOne) throw new Unfit(pointer, 'must be an e-mail address alone, without a name, or a list of such addresses');
+  if (typeof value !== 'string' || !isMailAddress(value)) {
+    throw new Unfit(pointer, 'must be an e-mail address alone, without a name, or a list of such addresses');
+  }
   return value;
 }
 

@@ -64,8 +64,9 @@ export class ChangeSecretService {
   private originsOf(wanted: readonly string[]): string[] {
     wanted.forEach((text, index) => {
       const pointer = `/origins/${index}`;
-      const isOrigin = URL.canParse(text) && /^https?:\/\/[^/?#]+\/?$/i.test(text);
-      if (!isOrigin) throw invalid([{ pointer, message: 'must be an origin, such as https://api.example.com, without a path' }]);
+      // A connector's url is literal up to its path: no pattern stands for it, and it has no credentials.
+      const isOrigin = URL.canParse(text) && /^https?:\/\/[^/?#@*{}]+\/?$/i.test(text);
+      if (!isOrigin) throw invalid([{ pointer, message: 'must be one origin, such as https://api.example.com, without a path' }]);
       const checked = this.outbound.checkUrl(text);
       if (!checked.ok) throw new Problem('UNSAFE_URL', checked.reason, { errors: [{ pointer, message: checked.reason }] });
     });

@@ -40,7 +40,7 @@ export class McpConnectorRuntime implements ConnectorCalls<McpConnector> {
     const { url, maxBytes, tool: name } = connector;
     const target = { url, headers, maxBytes, signal, timeoutMs };
     const key = mcpKey(call.organizationId, connector);
-    const known = await this.client.tool(key, target, name);
+    const known = await this.client.tool(key, target, name, connector.toolDigest);
     if ('failed' in known) {
       const { failed: how, message } = known;
       return { outcome: how === 'unreachable' ? unreachable(message) : failed('CONNECTOR_STATUS', message) };

@@ -4,6 +4,7 @@ import { parseStrictJson } from '../../../platform/http/request/strict-json.js';
 
 /** The most bytes of JSON an output has: it is kept in the execution and shown in its answer. */
 export const OUTPUT_BYTES_MAX = 256 * 1024;
+const QUOTED_MAX = 100;
 
 /**
  * The output of an answer's body. A receiver that has acted must not make the execution fail by a body that we cannot
@@ -15,11 +16,11 @@ export function outputOf(body: Buffer, headers: Readonly<Record<string, string>>
   if (body.length === 0) return null;
   const { 'content-type': contentType, 'content-encoding': encoding = 'identity' } = headers;
   // We ask for none; a receiver that encodes all the same has its body described, not guessed at.
-  if (encoding.toLowerCase() !== 'identity') return omitted(body, `a body encoded as ${encoding.slice(0, 100)}`);
+  if (encoding.toLowerCase() !== 'identity') return omitted(body, `a body encoded as ${quoted(encoding)}`);
   const type = (contentType ?? '').split(';')[0]!.trim().toLowerCase();
   const parsed = isJson(type) ? parseStrictJson(body) : undefined;
   if (parsed?.ok && fits(parsed.value)) return parsed.value;
-  if (!isJson(type) && !isText(type)) return omitted(body, `a body of type ${type.slice(0, 100)}`);
+  if (!isJson(type) && !isText(type)) return omitted(body, `a body of type ${quoted(contentType!)}`);
   // Duplicate members, numbers beyond the doubles and broken JSON are kept as the text they came as.
   const text = { text: new TextDecoder('utf-8').decode(body).replaceAll('\u0000', '\ufffd') };
   return fits(text) ? text : omitted(body, 'more than 256 KiB');
@@ -36,6 +37,11 @@ function isText(type: string): boolean {
 
 function fits(value: JsonValue): boolean {
   return Buffer.byteLength(JSON.stringify(value)) <= OUTPUT_BYTES_MAX;
+}
+
+/** A header as it came, or nothing of it: secrets are cut out later, and neither a part of one nor one in lower case would be known. */
+function quoted(value: string): string {
+  return value.length <= QUOTED_MAX && /^[\x20-\x7e]*$/.test(value) ? value : '(not shown)';
 }
 
 function omitted(body: Buffer, why: string): JsonValue {

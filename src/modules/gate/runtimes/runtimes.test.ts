@@ -121,6 +121,8 @@ describe('the connector', () => {
     ['an image', () => raw(bytes, { 'content-type': 'image/png' }), { omitted: 'a body of type image/png', bytes: 7, sha256 }],
     ['an encoded body', () => raw(bytes, { 'content-type': 'application/json', 'content-encoding': 'gzip' }),
       { omitted: 'a body encoded as gzip', bytes: 7, sha256 }],
+    ['a long type, of which no part is shown', () => raw(bytes, { 'content-type': `x/${'y'.repeat(100)}` }),
+      { omitted: 'a body of type (not shown)', bytes: 7, sha256 }],
   ])('takes %s', async (_name, answer, output) => {
     answers = [answer()];
     expect(await run()).toEqual({ kind: 'executed', output });

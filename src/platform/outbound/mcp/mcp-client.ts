@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { BoundedCache } from '../../../domain/gate/bounded-cache.js';
 import { headerValue, type McpTool, mirroredArguments, readTool, toolDigest } from '../../../domain/gate/connectors/mcp-tool.js';
 import type { JsonObject } from '../../../domain/json.js';
 import { OutboundGuard } from '../outbound-guard.js';
@@ -12,6 +13,8 @@ const CLIENT = { name: 'countersign', version: '1' };
 const KNOWN_MS = 5 * 60_000;
 /** Further ones make room by forgetting the oldest: schemas may be large. */
 const KNOWN_AT_MOST = 500;
+/** A tool that is known to be another one than is wanted is looked up again once in so long: it may have been that for a moment alone. */
+const AGAIN_MS = 1_000;
 const PAGES_MAX = 20;
 const LIST_BYTES_MAX = 1024 * 1024;
 const LOOK_UP_MS = 15_000;
@@ -45,6 +48,8 @@ export interface LookUpFailure {
 @Injectable()
 export class McpClient {
   private readonly known = new Map<string, KnownTool>();
+  /** By second and key, also while it goes on: calls that come meanwhile share it. */
+  private readonly again = new BoundedCache<string, Promise<KnownTool | LookUpFailure>>(KNOWN_AT_MOST);
 
   constructor(private readonly guard: OutboundGuard) {}
 
@@ -52,13 +57,22 @@ export class McpClient {
    * A tool, as it was told of lately.
    *
    * @param key whose look-up it is, by which connector: what a server shows depends on who asks
-   * @param isFresh whether it is asked now, whatever is known
+   * @param digest of the tool that is wanted: before another one is given, it is looked up again, at most once in a second
    */
-  async tool(key: string, target: McpTarget, name: string, isFresh = false): Promise<KnownTool | LookUpFailure> {
+  async tool(key: string, target: McpTarget, name: string, digest?: string): Promise<KnownTool | LookUpFailure> {
     const known = this.known.get(key);
-    if (known && !isFresh && performance.now() < known.until) return known;
+    if (!known || performance.now() >= known.until) return this.freshTool(key, target, name);
+    if (known.digest !== undefined && known.digest === digest) return known;
+    const second = Math.floor(performance.now() / AGAIN_MS);
+    const found = await this.again.get(`${second} ${key}`, () => this.freshTool(key, target, name));
+    // One that failed may have been by another call, whose time was over.
+    return 'failed' in found ? this.freshTool(key, target, name) : found;
+  }
+
+  /** The same as it is told of now, whatever is known. */
+  async freshTool(key: string, target: McpTarget, name: string): Promise<KnownTool | LookUpFailure> {
     const bounded = { ...target, maxBytes: LIST_BYTES_MAX, timeoutMs: Math.min(target.timeoutMs, LOOK_UP_MS) };
-    const found = await this.lookUp(bounded, name, known?.speech);
+    const found = await this.lookUp(bounded, name, this.known.get(key)?.speech);
     if ('failed' in found) return found;
     this.known.delete(key);
     if (this.known.size >= KNOWN_AT_MOST) this.known.delete(this.known.keys().next().value!);
@@ -76,7 +90,7 @@ export class McpClient {
     });
     const reply = await once(known);
     if (!isForgotten(known.speech, reply)) return reply;
-    const again = await this.tool(key, target, tool.name, true);
+    const again = await this.freshTool(key, target, tool.name);
     return 'failed' in again || again.digest !== known.digest ? reply : once(again);
   }
 
