@@ -80,13 +80,40 @@ describe.each(['SIGKILL', 'SIGTERM'] as const)('a server that ends by %s', (sign
   });
 });
 
-test('a server that stops says of a call that goes on without it that it does', async () => {
-  const agent = await aNodesAgent(other, { timeoutSeconds: 120 });
-  (await heartbeat(nodeOf(agent))).expect(200);
-  const answer = asRoot(server).with({ authorization: `Bearer ${agent.token}` }).post(EXECUTE, { capability: agent.capability });
-  await eventually(async () => expect(await other.sql('select 1 from node_work where agent_id = $1', [agent.id])).toHaveLength(1));
-  const [reply] = await Promise.all([answer, server.restart()]);
-  expect(reply.expect(503, 'UNAVAILABLE').text('detail')).toMatch(/goes on without it.*exec_/);
+describe('a server that stops says of a call that goes on without it that it does', () => {
+  async function answeredAtItsEnd(headers: Readonly<Record<string, string>>) {
+    const agent = await aNodesAgent(other, { timeoutSeconds: 120 });
+    const node = nodeOf(agent);
+    (await heartbeat(node)).expect(200);
+    const caller = asRoot(server).with({ authorization: `Bearer ${agent.token}`, ...headers });
+    const call = () => caller.post(EXECUTE, { capability: agent.capability });
+    const answer = call();
+    const work = await leased(node);
+    (await start(node, work)).expect(200);
+    const [reply] = await Promise.all([answer, server.restart()]);
+    return { reply, call, node, work };
+  }
+
+  test('and invites nobody to do it twice: it may have been done, and how it ends stands there', async () => {
+    const { reply, node, work } = await answeredAtItsEnd({});
+    expect(reply.expect(200).body).toMatchObject({
+      status: 'failed', executionId: work.id, indeterminate: true, detail: expect.stringMatching(/Do not repeat it/),
+      error: { code: 'SERVER_ENDED', message: expect.stringContaining(`How it ends: GET /api/v1/executions/${work.id}`) },
+    });
+    expect(reply.headers.get('retry-after')).toBeNull();
+    expect(reply.headers.get('location')).toBe(`/api/v1/executions/${work.id}`);
+    (await result(node, work)).expect(200);
+    expect(await executionOf(other, work.id)).toMatchObject({ status: 'executed' });
+  });
+
+  test('but by its key it can be called again, and is found', async () => {
+    const { reply, call, node, work } = await answeredAtItsEnd({ 'idempotency-key': 'one-press-run' });
+    expect(reply.expect(503, 'UNAVAILABLE').text('detail')).toContain(work.id);
+    expect(reply.headers.get('retry-after')).toBe('1');
+    (await call()).expect(409, 'IDEMPOTENCY_IN_FLIGHT');
+    (await result(node, work)).expect(200);
+    expect((await call()).expect(200).body).toMatchObject({ status: 'executed', executionId: work.id });
+  });
 });
 
 describe('recovery', () => {
