@@ -31,6 +31,7 @@ export interface Work extends WorkKey {
   readonly fence: number;
   readonly yields: boolean;
   readonly deadline: Date;
+  /** When the newest lease was started; a later beginning keeps it until somebody leases that. */
   readonly startedAt: Date | null;
   readonly answer: string | null;
   readonly isLate: boolean;
@@ -56,9 +57,12 @@ export const LEASE_SECONDS = 30;
 /** How long a row is kept after its deadline, so that a repeated or late result is known. */
 const KEPT_DAYS = 7;
 
-/** In one statement, by one clock: an agent without a fresh node has nothing queued for it. A later beginning takes the row over. */
+/**
+ * In one statement, by one clock: an agent without a fresh node has nothing queued for it. A later beginning takes the row
+ * over, unless the node of the one before has answered meanwhile.
+ */
 const QUEUE: NamedStatement = {
-  name: 'node-queue-1',
+  name: 'node-queue-2',
   text: `insert into node_work as w (organization_id, execution_id, agent_id, status, execution_fence, yields, deadline, ended_at)
     select $1, $2, $3, case when n.fresh then 'queued' else 'withdrawn' end, $4, $5, clock_timestamp() + make_interval(secs => $6),
       case when n.fresh then null else clock_timestamp() end
@@ -66,16 +70,16 @@ const QUEUE: NamedStatement = {
       and node_last_seen > clock_timestamp() - make_interval(secs => ${NODE_FRESH_SECONDS})) as fresh) n
     on conflict (organization_id, execution_id) do update
     set status = excluded.status, execution_fence = excluded.execution_fence, yields = excluded.yields, deadline = excluded.deadline,
-      ended_at = excluded.ended_at, queued_at = clock_timestamp(), lease_until = null, epoch = null, started_at = null, answer = null,
-      is_late = false
-    where w.execution_fence < excluded.execution_fence`,
+      ended_at = excluded.ended_at, queued_at = clock_timestamp(), lease_until = null, epoch = null
+    where w.execution_fence < excluded.execution_fence and w.status <> 'answered'`,
 };
 
 /** Only work of executions that run, of the beginning that they are at. */
 const LEASE: NamedStatement = {
-  name: 'node-lease-1',
+  name: 'node-lease-2',
   text: `update node_work w
-    set status = 'leased', fence = w.fence + 1, epoch = $3, lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
+    set status = 'leased', fence = w.fence + 1, epoch = $3, lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}),
+      started_at = null
     from (select w.organization_id, w.execution_id, e.capability from node_work w
       join executions e on e.organization_id = w.organization_id and e.id = w.execution_id and e.status = 'running'
         and e.fence = w.execution_fence
@@ -144,14 +148,15 @@ export class NodeWorkStore {
   }
 
   /**
-   * Compare-and-set on `started` and the lease.
+   * Compare-and-set on the lease, and on that it was started and not answered.
    *
    * @throws Error where another was first. The head's lock rules that out; should it ever fail to, the unit of work is rolled back
    */
   answer(tx: Tx, { organizationId, executionId, fence }: Work, answer: string, isLate: boolean): void {
     tx.assertRowCount(
       `update node_work set status = 'answered', ended_at = clock_timestamp(), answer = $4, is_late = $5
-       where organization_id = $1 and execution_id = $2 and status = 'started' and fence = $3 returning execution_id`,
+       where organization_id = $1 and execution_id = $2 and started_at is not null and status <> 'answered' and fence = $3
+       returning execution_id`,
       [organizationId, executionId, fence, answer, isLate], 1,
       () => new Error(`the work of ${executionId} was no longer started`));
   }

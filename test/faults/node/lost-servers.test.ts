@@ -30,6 +30,10 @@ type Holder = BuiltAgent & { readonly capability: string };
 const nodeOf = ({ token }: BuiltAgent): Client => root.with({ authorization: `Bearer ${token}` });
 const leaseEnds = (id: string) =>
   other.sql(`update executions set lease_until = clock_timestamp() - interval '1 second' where id = $1 and status = 'running'`, [id]);
+/** A server has queued a later beginning. */
+const beginsAgain = (id: string, beginning: number) =>
+  eventually(async () => expect(await other.sql(
+    `select 1 from node_work where execution_id = $1 and status = 'queued' and execution_fence = $2`, [id, beginning])).toHaveLength(1));
 const eventsOf = async ({ id }: BuiltAgent) =>
   (await auditOf(other, id)).map(({ event }) => event).filter((event) => event.startsWith('execution.'));
 
@@ -160,13 +164,44 @@ describe('recovery', () => {
     expect(await eventsOf(agent)).toEqual(['execution.started', 'execution.retried', 'execution.retried', 'execution.failed']);
   });
 
+  test('of what has begun again: the result of the node before counts, until another node leases the work', async () => {
+    const { agent, node, id } = await begun({ idempotent: true }, { hitlMode: 'propose' });
+    const former = await leased(node);
+    (await start(node, former)).expect(200);
+    await leaseEnds(id);
+    await beginsAgain(id, 2);
+    (await result(node, former, { status: 'indeterminate', error: { message: 'restarted' } })).expect(409, 'CONFLICT');
+    for (let n = 0; n < 2; n++) expect((await result(node, former)).expect(200).body).toEqual({ id, late: false });
+    expect(await executionOf(other, id)).toMatchObject({ status: 'executed', output: { done: true } });
+    expect((await node.post(`${NODE}/tasks/lease`)).status).toBe(204);
+    expect(await eventsOf(agent)).toEqual(['execution.started', 'execution.retried', 'execution.completed']);
+  });
+
+  test('of a later beginning that was leased and never started: its lease has nothing to say', async () => {
+    const { node, id } = await begun({ idempotent: true }, { hitlMode: 'propose' });
+    (await start(node, await leased(node))).expect(200);
+    await leaseEnds(id);
+    await beginsAgain(id, 2);
+    const second = await leased(node);
+    await leaseEnds(id);
+    await beginsAgain(id, 3);
+    (await result(node, second)).expect(409, 'CONFLICT');
+    const third = await leased(node);
+    (await start(node, third)).expect(200);
+    (await result(node, third)).expect(200);
+    expect(await executionOf(other, id)).toMatchObject({ status: 'executed' });
+  });
+
   test('of a later beginning that no node took up: nobody knows what the first one did', async () => {
     const { agent, node, id } = await begun({ idempotent: true, timeoutSeconds: 2 }, { hitlMode: 'propose' });
-    (await start(node, await leased(node))).expect(200);
+    const work = await leased(node);
+    (await start(node, work)).expect(200);
     await leaseEnds(id);
     const execution = await executionBecomes(other, id, 'indeterminate', 60_000);
     expect(execution.error).toMatchObject({ code: 'NODE_TIMEOUT' });
     expect((await eventsOf(agent)).at(-1)).toBe('execution.failed');
+    expect((await result(node, work)).expect(200).body).toEqual({ id, late: true });
+    expect((await eventsOf(agent)).at(-1)).toBe('execution.reported');
   });
 });
 
