@@ -152,22 +152,6 @@ describe('work', () => {
     (await answer).expect(200);
   });
 
-  test('is not leased to a poll whose node has gone, but to the next one', async () => {
-    const agent = await aNodesAgent(server);
-    const gone = new AbortController();
-    const poll = agent.client.post(`${NODE}/tasks/lease`, undefined, { query: { wait: 50 }, signal: gone.signal });
-    await eventually(async () => expect((await root.get(`/api/v1/agents/${agent.id}`)).at('agent')).toHaveProperty('nodeLastSeen'));
-    gone.abort();
-    await expect(poll).rejects.toThrow();
-    const living = agent.client.post(`${NODE}/tasks/lease`, undefined, { query: { wait: 15 } });
-    const answer = call(agent);
-    const work = (await living).expect(200).at('task') as { id: string; fence: number };
-    expect(work.fence).toBe(1);
-    (await start(agent.client, work)).expect(200);
-    (await result(agent.client, work)).expect(200);
-    expect((await answer).body).toMatchObject({ status: 'executed' });
-  });
-
   test('not started in time it can be leased again; then the former lease is stale', async () => {
     const { agent, answer, work } = await underWay();
     await server.sql(`update node_work set lease_until = clock_timestamp() where execution_id = $1`, [work.id]);
