@@ -26,6 +26,8 @@ export interface NodeOptions extends Omit<ConnectionOptions, 'credential'> {
   readonly version?: string;
   /** Ends the node; work that has begun is finished and told first. */
   readonly signal?: AbortSignal;
+  /** Told of a result that the service refuses for good; it is told that the work has failed. Default: `console.error`. */
+  readonly onResultRefused?: (error: CountersignError, executionId: string) => void;
   /** Told in a line each what happens. Default: nobody is. */
   readonly onLog?: (line: string) => void;
 }
@@ -34,6 +36,8 @@ const LONG_POLL_SECONDS = 50;
 const POLL_MS = 75_000;
 const MESSAGE_CHARACTERS = 2_000;
 const RESULT_PAUSE_MS = 200;
+/** The code of work whose result could not be taken. */
+const RESULT_REFUSED = 'RESULT_REFUSED';
 
 /**
  * Runs a node of an agent (docs/nodes.md): polls for its work, does it by the handlers, one piece at a time, and says what came of it until
@@ -136,10 +140,21 @@ class Node {
           this.#log(`${id}: nobody waits for this result: ${(error as Error).message}`);
           return this.#journal.write({ id, fence, state: 'over' });
         }
+        if (isUnusable(error)) return this.#settleUnusable(id, fence, result, error);
         if (!mayPass(error)) throw error;
         await pause(RESULT_PAUSE_MS + backoffMs(attempt));
       }
     }
+  }
+
+  /** What is too long, or no JSON that the service takes, is refused again however often it is told. Somebody has to know that it ended. */
+  async #settleUnusable(id: string, fence: number, { status, error: told }: WorkResult, error: CountersignError): Promise<void> {
+    const { onResultRefused = logRefused } = this.options;
+    onResultRefused(error, id);
+    if (told?.code === RESULT_REFUSED) return this.#journal.write({ id, fence, state: 'over' });
+    const message = `The node said "${status}", and its result was refused: ${error.message}`.slice(0, MESSAGE_CHARACTERS);
+    const instead = status === 'indeterminate' ? status : 'failed';
+    return this.#settle(id, fence, { status: instead, error: { code: RESULT_REFUSED, message } });
   }
 
   #log(line: string): void {
@@ -148,6 +163,12 @@ class Node {
 }
 
 const isRefused = (error: unknown): boolean => error instanceof CountersignError && (error.status === 404 || error.status === 409);
+
+/** By the service, or by the client before it was sent. */
+const isUnusable = (error: unknown): error is CountersignError =>
+  error instanceof CountersignError && ([400, 413, 422].includes(error.status ?? 0) || error.code === 'VALIDATION_FAILED');
+
+const logRefused = (error: CountersignError, id: string): void => console.error(`The result of ${id} was refused: ${error.message}`);
 
 /** The service is away or busy; what it refuses it refuses again. */
 function mayPass(error: unknown): boolean {

@@ -29,6 +29,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** The longest body that the service takes. */
+const BODY_BYTES = 256 * 1024;
+
 let journals = 0;
 const aJournal = () => join(folder, `journal-${++journals}.jsonl`);
 
@@ -79,4 +82,27 @@ test('killed and started again it says what it knows: a result that nobody took,
   expect(await executionBecomes(server, lost.id, 'indeterminate')).toMatchObject({ error: { code: 'NODE_ERROR' } });
   await eventually(() => expect(node.said()).toMatch(/ready at/));
   expect(existsSync(journal) && readFileSync(journal, 'utf8')).not.toContain(lost.id);
+});
+
+test('what it cannot say it says it cannot, and goes on: a result that is too long for the service', async () => {
+  const agent = await aNodesAgent(server);
+  const key = await anAgentKey(server, agent);
+  const [journal, long] = [aJournal(), 'x'.repeat(BODY_BYTES)];
+  // As a node left it that was stopped by such a result.
+  (await heartbeat(key.client)).expect(200);
+  const former = agent.client.post('/api/v1/execute', { capability: agent.capability });
+  const { id, fence } = await leased(key.client);
+  (await start(key.client, { id, fence })).expect(200);
+  writeFileSync(journal, `${JSON.stringify({ id, fence, state: 'done', result: { status: 'executed', output: long } })}\n`);
+  const node = runNode({ COUNTERSIGN_AGENT_KEY: key.secret, NODE_JOURNAL: journal });
+  const refused = { status: 'failed', error: { code: 'RESULT_REFUSED', message: expect.stringMatching(/said "executed".*refused.*TOO_LARGE/) } };
+  expect((await former).expect(200).body).toMatchObject(refused);
+  await eventually(() => expect(node.said()).toMatch(/ready at/));
+  // The longest call there is: the node's echo of it is longer.
+  const call = { capability: agent.capability, input: { long: '' } };
+  call.input.long = 'x'.repeat(BODY_BYTES - JSON.stringify(call).length);
+  expect((await agent.client.post('/api/v1/execute', call)).expect(200).body).toMatchObject(refused);
+  const reply = (await agent.client.post('/api/v1/execute', { capability: agent.capability, input: { pages: 3 } })).expect(200);
+  expect(reply.at('status')).toBe('executed');
+  expect(node.said()).toMatch(/The result of exec_\w+ was refused: BODY_TOO_LARGE/);
 });
