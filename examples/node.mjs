@@ -1,7 +1,7 @@
 // A node: it polls for work of its agent, does it, and says what came of it. The journal makes that nothing is done twice and no result is
 // lost when the node is killed, at whatever moment.
 //
-//   COUNTERSIGN_URL=https://… COUNTERSIGN_SETUP_TOKEN=svc_setup_… node examples/node.mjs      the first time
+//   COUNTERSIGN_URL=https://… COUNTERSIGN_SETUP_TOKEN=svc_setup_… node examples/node.mjs      its token is kept beside the journal
 //   COUNTERSIGN_URL=https://… COUNTERSIGN_AGENT_KEY=svc_agent_…  node examples/node.mjs      or with a key of the agent
 //
 // NODE_ID names the machine, NODE_JOURNAL the file in which it writes down what it is at.

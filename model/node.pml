@@ -43,6 +43,7 @@ mtype work = absent;
 byte fence;
 byte of_attempt;
 bit lease_out;          /* of the present lease */
+bit begun;              /* the newest lease was started */
 bit authority = 1;
 bit head;
 bit row;
@@ -131,7 +132,7 @@ proctype Server(byte mine) {
   do
   :: d_step { phase == 1 && ROW_FREE ->
        if
-       :: of_attempt < mine -> work = queued; of_attempt = mine; lease_out = 0
+       :: of_attempt < mine && work != answered -> work = queued; of_attempt = mine; lease_out = 0
        :: else -> skip
        fi;
        phase = 2
@@ -219,7 +220,7 @@ proctype Node() {
   byte seen; byte seen_fence; bit seen_authority; bit seen_at;
   do
   :: d_step { phase == 0 && ROW_FREE && is_at && fence < LEASES && (work == queued || (work == leased && lease_out)) ->
-       work = leased; fence = fence + 1; lease_out = 0; mine = fence; phase = 1
+       work = leased; fence = fence + 1; lease_out = 0; begun = 0; mine = fence; phase = 1
      }
   /* The start: lock and read; then ask, compare, write and commit. */
   :: atomic { phase == 1 && HEAD_FREE && ROW_FREE ->
@@ -239,7 +240,7 @@ proctype Node() {
           CLAIM(3, authority);
           CLAIM(4, fence == mine);
           CLAIM(5, !handed[attempt]);
-          handed[attempt] = 1; work = started; phase = 2
+          handed[attempt] = 1; work = started; begun = 1; phase = 2
        :: else -> phase = 0
        fi;
        LET_HEAD_GO; LET_ROW_GO; seen = 0; seen_fence = 0; seen_authority = 0; seen_at = 0
@@ -256,14 +257,14 @@ proctype Node() {
      }
   :: d_step { phase == 3 && HEAD_FREE && ROW_FREE ->
        if
-       :: work == started && MINE ->
+       :: begun && work != answered && MINE ->                  /* also where it has begun again, and nobody has leased that */
           CLAIM(4, fence == mine);
           work = answered;
 #ifdef TWO_COMMITS
           phase = 5
 #else
           if
-          :: is_at -> end_as(executed)
+          :: !is_over -> end_as(executed)
           :: else -> skip                                       /* told beside, as late */
           fi;
           phase = 0
@@ -274,7 +275,7 @@ proctype Node() {
 #ifdef TWO_COMMITS
   :: d_step { phase == 5 && HEAD_FREE ->
        if
-       :: is_at -> end_as(executed)
+       :: !is_over -> end_as(executed)
        :: else -> skip
        fi;
        phase = 0

@@ -4,7 +4,7 @@ import { decoratorsOf, finding, isTest, walk } from './sources.mjs';
 
 const MAX_DEPENDENCIES = 6;
 const RELATIONS = new Set(['ManyToOne', 'OneToOne', 'ManyToMany']);
-const MAY_PRINT = [/^src\/cli\//, /^src\/main\.ts$/, /^scripts\//, /^sdk\/src\/gate\/governed\.ts$/];
+const MAY_PRINT = [/^src\/cli\//, /^src\/main\.ts$/, /^scripts\//, /^sdk\/src\/(gate\/governed|node\/run-node)\.ts$/];
 
 export function checkFramework(sources) {
   return sources

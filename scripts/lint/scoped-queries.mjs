@@ -34,6 +34,7 @@ export const WITHOUT_SCOPE = {
   'NodeWorkQuery.cancelled': 'of the agent that the credential is of',
   'NodeWorkStore.queue': 'of an execution that this process itself has begun; a compare-and-set of one row',
   'NodeWorkStore.lease': 'of the agent that the credential is of; a compare-and-set of one row',
+  'NodeWorkStore.withheld': 'of the agent that the credential is of',
   'NodeWorkStore.withdraw': 'of an execution that this process itself has begun; a compare-and-set of one row',
   'RootKeyStore.isSetUp': 'the root key belongs to the installation; asked by the command line alone',
   'RootKeyStore.passOldKey': 'the root key reaches every organization, so its end is awaited in each',

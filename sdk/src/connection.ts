@@ -10,7 +10,7 @@ import { bodyText } from './json.js';
 import { addressOf, type CallArguments, type CallOptions, type OperationName, type ReplyOf, takesIdempotencyKey } from './operation.js';
 import type { TokenReply } from './wire.js';
 
-export interface ConnectionOptions extends Pick<AgentTokenOptions, 'onCapabilities'> {
+export interface ConnectionOptions extends Pick<AgentTokenOptions, 'onCapabilities' | 'onToken'> {
   /** Address of the service, without `/api/v1`. */
   readonly url: string | URL;
   readonly credential: CredentialOption;
@@ -77,14 +77,14 @@ export class Connection {
     return this.#transport.open(call, this.#credential, signal);
   }
 
-  #credentialOf({ credential, onCapabilities }: ConnectionOptions): Credential {
+  #credentialOf({ credential, ...told }: ConnectionOptions): Credential {
     if (typeof credential === 'object' && 'session' in credential) return SESSION;
     if (typeof credential === 'object' && typeof credential.getToken === 'function') {
       const { token, getToken } = credential;
-      return new AgentToken(token === undefined ? undefined : checkedCredential(token), this.#refresh, { getToken, onCapabilities });
+      return new AgentToken(token === undefined ? undefined : checkedCredential(token), this.#refresh, { ...told, getToken });
     }
     const text = checkedCredential(credential);
-    return isToken(text) ? new AgentToken(text, this.#refresh, { onCapabilities }) : fixedCredential(text);
+    return isToken(text) ? new AgentToken(text, this.#refresh, told) : fixedCredential(text);
   }
 
   /** Without a key: an answer that is repeated by one has no token in it. Two refreshes do no harm. */

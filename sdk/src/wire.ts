@@ -278,9 +278,9 @@ export type GateFailed = {
     edit?: EditReply;
     status: 'failed';
     /**
-     * Its closing entry in the audit log.
+     * Its closing entry in the audit log; absent while it is open.
      */
-    auditId: string;
+    auditId?: string;
     error: ErrorReply;
     /**
      * What the runtime answered: any JSON value.

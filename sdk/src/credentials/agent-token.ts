@@ -14,6 +14,8 @@ export interface AgentTokenOptions {
   readonly getToken?: () => string | Promise<string>;
   /** Told when a new token holds other capabilities than the one before. */
   readonly onCapabilities?: (change: CapabilityChange) => void;
+  /** Told each token that an agent's was renewed to, for whoever keeps it beyond this process. What it throws is the caller's error. */
+  readonly onToken?: (token: string) => void;
 }
 
 /** `POST /agents/{id}/token/refresh`, by the token that is to be renewed. */
@@ -109,6 +111,7 @@ export class AgentToken implements Credential {
     const [before, after] = [this.#claims, claimsOf(token)];
     this.#token = token;
     this.#claims = after;
+    this.options.onToken?.(token);
     // A token that was just made tells the time to those who see no Date header.
     if (after.iat !== undefined && getToken === undefined) this.sawTime(after.iat * 1_000);
     const change = changeOf(before.capabilities, after.capabilities);

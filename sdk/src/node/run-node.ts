@@ -6,6 +6,7 @@ import { backoffMs } from '../http/backoff.js';
 import { isJson } from '../json.js';
 import type { StartedWorkReply, WorkResultDto } from '../wire.js';
 import { Journal, type WorkResult } from './journal.js';
+import { KeptToken } from './kept-token.js';
 
 /** What the gate let through, to be done once: `idempotencyKey` is for receivers that do nothing twice under one. */
 export type Work = StartedWorkReply;
@@ -14,11 +15,14 @@ export type Work = StartedWorkReply;
 export type Handler = (input: Readonly<Record<string, unknown>>, work: Work, signal: AbortSignal) => unknown;
 
 export interface NodeOptions extends Omit<ConnectionOptions, 'credential'> {
-  /** A key or a token of the agent; or a setup token, which is exchanged when the node starts and good once. */
+  /**
+   * A key or a token of the agent; or a setup token, which is good once: what it is exchanged for is kept beside the journal, and serves
+   * the next start with the same setup token, or with ''.
+   */
   readonly credential: string;
   /** By capability; `*` does what no other one does. Work without a handler fails. */
   readonly handlers: Readonly<Record<string, Handler>>;
-  /** The file that keeps what the node is at, so that after a crash nothing is done twice and no result is lost. */
+  /** The file that keeps what the node is at, so that after a crash nothing is done twice and no result is lost. Beside it: `….token`. */
   readonly journal: string;
   /** Names the machine. Default: its host name. */
   readonly nodeId?: string;
@@ -26,14 +30,19 @@ export interface NodeOptions extends Omit<ConnectionOptions, 'credential'> {
   readonly version?: string;
   /** Ends the node; work that has begun is finished and told first. */
   readonly signal?: AbortSignal;
+  /** Told of a result that the service refuses for good; it is told that the work has failed. Default: `console.error`. */
+  readonly onResultRefused?: (error: CountersignError) => void;
   /** Told in a line each what happens. Default: nobody is. */
   readonly onLog?: (line: string) => void;
 }
 
+const SETUP = 'svc_setup_';
 const LONG_POLL_SECONDS = 50;
 const POLL_MS = 75_000;
 const MESSAGE_CHARACTERS = 2_000;
 const RESULT_PAUSE_MS = 200;
+/** The code of work whose result could not be taken. */
+const RESULT_REFUSED = 'RESULT_REFUSED';
 
 /**
  * Runs a node of an agent (docs/nodes.md): polls for its work, does it by the handlers, one piece at a time, and says what came of it until
@@ -48,12 +57,31 @@ export async function runNode(options: NodeOptions): Promise<void> {
 }
 
 async function connected({ credential, nodeId, ...options }: NodeOptions): Promise<Connection> {
-  if (!credential.startsWith('svc_setup_')) return new Connection({ ...options, credential });
+  const isSetup = credential.startsWith(SETUP);
+  if (!isSetup && credential !== '') return new Connection({ ...options, credential });
+  const kept = await KeptToken.of(`${options.journal}.token`, credential);
+  let token = kept.read();
+  if (token === undefined && isSetup) {
+    // Before the setup token is spent: what it gives can be kept.
+    kept.write('');
+    token = await activated(credential, nodeId ?? hostname(), options);
+    kept.write(token);
+  }
+  const onToken = (renewed: string) => {
+    kept.write(renewed);
+    options.onToken?.(renewed);
+  };
+  const onCapabilities = options.onCapabilities ?? (({ added, removed }) =>
+    options.onLog?.(`capabilities: ${[...added.map((name) => `+${name}`), ...removed.map((name) => `-${name}`)].join(' ')}`));
+  return new Connection({ ...options, credential: token ?? '', onToken, onCapabilities });
+}
+
+async function activated(setupToken: string, nodeId: string, options: Omit<ConnectionOptions, 'credential'>): Promise<string> {
   // The setup token is the credential; the key is never sent.
   const anonymous = new Connection({ ...options, credential: { session: true } });
-  const { token } = await anonymous.request('POST /api/v1/node/activate', { body: { token: credential, nodeId: nodeId ?? hostname() } });
+  const { token } = await anonymous.request('POST /api/v1/node/activate', { body: { token: setupToken, nodeId } });
   if (token === null) throw new CountersignError('BAD_RESPONSE', { detail: 'The activation was answered without a token.' });
-  return new Connection({ ...options, credential: token });
+  return token;
 }
 
 class Node {
@@ -101,7 +129,7 @@ class Node {
       work = started.task;
     } catch (error) {
       // Refused, so nothing was handed out. Of any other error nobody knows whether the work was started.
-      if (isRefused(error)) return this.#journal.write({ id, fence, state: 'over' });
+      if (isRefused(error) || lacksCapability(error)) return this.#journal.write({ id, fence, state: 'over' });
       const message = `The start was not answered: ${(error as Error).message}`;
       return this.#settle(id, fence, { status: 'indeterminate', error: { message } });
     }
@@ -136,10 +164,21 @@ class Node {
           this.#log(`${id}: nobody waits for this result: ${(error as Error).message}`);
           return this.#journal.write({ id, fence, state: 'over' });
         }
+        if (isUnusable(error)) return this.#settleUnusable(id, fence, result, error);
         if (!mayPass(error)) throw error;
         await pause(RESULT_PAUSE_MS + backoffMs(attempt));
       }
     }
+  }
+
+  /** What is too long, or no JSON that the service takes, is refused again however often it is told. Somebody has to know that it ended. */
+  async #settleUnusable(id: string, fence: number, { status, error: told }: WorkResult, error: CountersignError): Promise<void> {
+    const { onResultRefused: report } = this.options;
+    (report ?? console.error)(error.with({ executionId: id }));
+    if (told?.code === RESULT_REFUSED) return this.#journal.write({ id, fence, state: 'over' });
+    const message = `The node said "${status}", and its result was refused: ${error.message}`.slice(0, MESSAGE_CHARACTERS);
+    const instead = status === 'indeterminate' ? status : 'failed';
+    return this.#settle(id, fence, { status: instead, error: { code: RESULT_REFUSED, message } });
   }
 
   #log(line: string): void {
@@ -149,8 +188,15 @@ class Node {
 
 const isRefused = (error: unknown): boolean => error instanceof CountersignError && (error.status === 404 || error.status === 409);
 
+/** By the service, or by the client before it was sent. */
+const isUnusable = (error: unknown): error is CountersignError =>
+  error instanceof CountersignError && ([400, 413, 422].includes(error.status ?? 0) || error.code === 'VALIDATION_FAILED');
+
+/** Though it was renewed: the grant has ended, and work of it waits for its end. */
+const lacksCapability = (error: unknown): boolean => isCountersignError(error, 'CAPABILITY_NOT_IN_TOKEN');
+
 /** The service is away or busy; what it refuses it refuses again. */
 function mayPass(error: unknown): boolean {
   const isUncertain = isCountersignError(error, 'UNREACHABLE', 'BAD_RESPONSE', 'DEADLINE_EXCEEDED', 'RATE_LIMITED');
-  return isUncertain || (error instanceof CountersignError && (error.status ?? 0) >= 500);
+  return isUncertain || lacksCapability(error) || (error instanceof CountersignError && (error.status ?? 0) >= 500);
 }

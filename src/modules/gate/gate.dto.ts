@@ -79,7 +79,8 @@ export class GateBlocked extends OfExecution {
 
 export class GateFailed extends OfAsked {
   @ApiProperty({ enum: ['failed'] }) status!: 'failed';
-  @ApiProperty({ example: 'audit_…', description: 'Its closing entry in the audit log.' }) auditId!: string;
+  @ApiProperty({ required: false, example: 'audit_…', description: 'Its closing entry in the audit log; absent while it is open.' })
+  auditId?: string;
   @ApiProperty({ type: ErrorReply }) error!: ErrorReply;
   @ApiProperty({ ...ANY_JSON, required: false, description: 'What the runtime answered: any JSON value.' }) output?: JsonValue;
   @ApiProperty({ type: 'integer', required: false, description: 'Milliseconds.' }) durationMs?: number;

@@ -3,6 +3,7 @@ import { given } from '../../domain/given.js';
 import { recordsNothing } from '../../platform/auth/access/call-context.js';
 import type { Caller } from '../../platform/auth/access/principal.js';
 import { Problem } from '../../platform/http/reply/problem.js';
+import { requestContext } from '../../platform/http/request/request-context.js';
 import { type Reply, reply } from '../../platform/http/reply/replies.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import { LimitRoomQuery } from '../capabilities/limit-room.query.js';
@@ -37,7 +38,7 @@ export class GateService {
           ...judged(answer),
         });
       case 'started':
-        return reply(200, closedReply(answer, await this.running.run(answer.execution)));
+        return this.started(answer);
       case 'blocked':
         return reply(200, {
           status: 'blocked', executionId: answer.executionId, auditId: answer.auditId, reason: answer.reason, ...judged(answer),
@@ -75,6 +76,16 @@ export class GateService {
     return reply(201, await this.hitl.envelope(execution.hitlRequestId!, {}, caller), REPLAYED);
   }
 
+  private async started(answer: Of<'started'>): Promise<Reply<GateReply>> {
+    const closed = await this.running.run(answer.execution);
+    if (closed !== undefined) return reply(200, closedReply(answer, closed));
+    const { executionId } = answer.execution;
+    const message = `This server ends, and the action goes on without it. How it ends: GET /api/v1/executions/${executionId}.`;
+    // By the key a repeated call finds this one. Without a key it would be a second one, so nothing may invite it.
+    if (requestContext.getStore()?.idempotency) throw new Problem('UNAVAILABLE', message);
+    return reply(200, closedReply(answer, { status: 'indeterminate', error: { code: 'SERVER_ENDED', message } }), locationOf(executionId));
+  }
+
   /** Past the wait. An answer that says why a person is asked says how the limits stand, as the one without a wait does. */
   private async awaited(answer: Of<'pending'>, wait: number, caller: Caller): Promise<Reply<GateReply>> {
     const { status, body, headers } = await this.answers.awaited(answer.executionId, wait, caller);
@@ -100,14 +111,13 @@ function pendingReply({ executionId, hitlRequestId, runs, expiresAt, ...answer }
 }
 
 /** An indeterminate execution is answered as failed, with an error that says that it may have acted. */
-function closedReply(answer: Of<'started'>, closed: Closed): GateReply {
+function closedReply(answer: Of<'started'>, closed: Partial<Closed> & Pick<Closed, 'status'>): GateReply {
   const { status, auditId, durationMs, output, error } = closed;
   return {
     status: status === 'executed' ? 'executed' : 'failed',
     executionId: answer.execution.executionId,
     runs: 'service',
-    auditId,
-    durationMs,
+    ...given({ auditId, durationMs }),
     ...(output === undefined ? {} : { output }),
     ...(error === undefined ? {} : { error: { ...error } }),
     ...(status === 'indeterminate' ? INDETERMINATE : {}),

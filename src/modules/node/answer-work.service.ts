@@ -14,7 +14,7 @@ import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { ExecutionStore } from '../executions/execution.store.js';
 import { planFor } from '../hitl/requests/request-plan.js';
 import { type NodeRef, NodeWorkStore, type Work } from './node-work.store.js';
-import { isAt, ownWork, StartWorkService } from './start-work.service.js';
+import { ownWork, StartWorkService } from './start-work.service.js';
 
 /** What a node says of work that it has done, or failed at. */
 export type NodeResult = Pick<End, 'status' | 'output' | 'error'>;
@@ -47,7 +47,9 @@ export class AnswerWorkService {
       const { work, execution } = ownWork(read, node);
       if (work.fence !== fence) throw new Problem('CONFLICT', 'This is not the newest lease of the work: another has taken it since.');
       if (work.status === 'answered') return { isLate: sameAsBefore(work, answer), isAgain: true, execution };
-      if (work.status !== 'started') throw new Problem('CONFLICT', 'The work was not started by this lease.');
+      if (work.startedAt === null) throw new Problem('CONFLICT', 'The work was not started by this lease.');
+      // It waits for another node by now, which may come to know more.
+      if (work.status !== 'started' && result.status === 'indeterminate') throw new Problem('CONFLICT', 'The work has begun again.');
       return { isLate: await this.take(tx, work, execution, { result, answer }), isAgain: false, execution };
     });
     const { isLate, isAgain, execution } = taken;
@@ -62,8 +64,9 @@ export class AnswerWorkService {
   ): Promise<boolean> {
     const now = await tx.now();
     const end: End = { ...result, durationMs: Math.max(0, now.getTime() - (work.startedAt ?? now).getTime()) };
-    // Past its deadline too it is in time while nobody has said otherwise: what is known is better than that nobody knows.
-    const isLate = !isAt(work, execution);
+    // Past its deadline too, and when the execution has begun again and nobody has leased that, it is in time while nobody has said
+    // otherwise: what is known is better than that nobody knows.
+    const isLate = execution.status !== 'running';
     this.store.answer(tx, work, answer, isLate);
     if (!isLate) await closeWithin(tx, this.executions, execution, end);
     else tx.record(tx.chainNow(agentChain(execution.organizationId, execution.agentId)), lateEvent(subjectOf(execution), end));

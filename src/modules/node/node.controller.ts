@@ -41,10 +41,10 @@ export class NodeController {
     operationId: 'nodes.lease',
     summary: 'Ask for work',
     description: 'The oldest that waits, without its input: 30 s to start it, then it can be leased again. `?wait=` holds the answer '
-      + 'until there is some. 204 where there is none.',
+      + 'until there is some. 204 where there is none; 403 `CAPABILITY_NOT_IN_TOKEN` where all is of what the token does not hold.',
   })
   @Access('node.work')
-  @Replies(200, LeaseReply)
+  @Replies(200, LeaseReply, 'CAPABILITY_NOT_IN_TOKEN')
   @Replies(204, null)
   async lease(
     @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller,
@@ -61,7 +61,7 @@ export class NodeController {
       + 'execution has failed. 409 `CONFLICT`: the lease does not hold any more, or the work was started.',
   })
   @Access('node.work')
-  @Replies(200, StartReply, 'CONFLICT', 'NOT_EXECUTABLE')
+  @Replies(200, StartReply, 'CAPABILITY_NOT_IN_TOKEN', 'CONFLICT', 'NOT_EXECUTABLE')
   async start(
     @PathParam('executionId', 'exec') id: string, @JsonBody(StartWorkDto) { fence }: StartWorkDto, @Caller() caller: VerifiedCaller,
   ): Promise<StartReply> {

@@ -10,6 +10,7 @@ import type { WorkResultDto } from './node.dto.js';
 import { nodeTopic } from './node.runtime.js';
 import { NodeWorkQuery } from './node-work.query.js';
 import { type Lease, type NodeRef, NodeWorkStore } from './node-work.store.js';
+import { notInToken } from './start-work.service.js';
 
 const CODE = 'NODE_ERROR';
 
@@ -40,13 +41,14 @@ export class NodeService {
   /**
    * The oldest work that waits for a node of the agent. Nothing of the input is in it.
    *
+   * @throws Problem CAPABILITY_NOT_IN_TOKEN where work waits, and all of it is of what the token does not hold
    * @param wait seconds for which the answer is held until there is work; no connection is held meanwhile
    */
   async lease(wait: number, caller: Caller): Promise<Lease | undefined> {
     recordsNothing();
     const node = nodeOf(caller);
     await this.seen(node);
-    return this.waiters.until(nodeTopic(node.agentId), caller, wait, () => this.store.lease(node), (lease) => lease !== undefined);
+    return this.waiters.until(nodeTopic(node.agentId), caller, wait, () => this.next(node), (lease) => lease !== undefined);
   }
 
   /** @throws Problem VALIDATION_FAILED, and what `AnswerWorkService.answer` throws */
@@ -63,6 +65,14 @@ export class NodeService {
     return this.answers.answer(executionId, fence, result, nodeOf(caller));
   }
 
+  private async next(node: NodeRef): Promise<Lease | undefined> {
+    const lease = await this.store.lease(node);
+    const withheld = lease === undefined ? await this.store.withheld(node) : undefined;
+    // Without a word the node of an old token would never learn that there is something to do.
+    if (withheld !== undefined) throw notInToken(withheld);
+    return lease;
+  }
+
   private seen({ organizationId, agentId: id }: NodeRef, state: NodeState = {}): Promise<Date> {
     return saySeen(this.statements, { organizationId, id }, state);
   }
@@ -70,6 +80,6 @@ export class NodeService {
 
 /** The access table lets agents alone come here. */
 export function nodeOf({ principal }: Caller): NodeRef {
-  const { organizationId, agentId, epoch } = principal as AgentPrincipal;
-  return { organizationId, agentId, epoch };
+  const { organizationId, agentId, epoch, capabilities } = principal as AgentPrincipal;
+  return { organizationId, agentId, epoch, capabilities };
 }

@@ -36,8 +36,8 @@ export class StartWorkService {
   ) {}
 
   /**
-   * @throws Problem NOT_FOUND for what is no work of this agent; CONFLICT where the lease does not hold any more; NOT_EXECUTABLE where the
-   * gate refuses now: the execution is closed as failed then
+   * @throws Problem NOT_FOUND for what is no work of this agent; CAPABILITY_NOT_IN_TOKEN; CONFLICT where the lease does not hold any
+   * more; NOT_EXECUTABLE where the gate refuses now: the execution is closed as failed then
    */
   async start(executionId: string, fence: number, node: NodeRef): Promise<StartedWork> {
     const ref = { organizationId: node.organizationId, executionId };
@@ -46,6 +46,8 @@ export class StartWorkService {
     const plan = planFor({ ...node, taskChain: known?.taskChain ?? null });
     const outcome = await this.units.runOn(plan, (tx) => this.read(tx, ref), async (tx, read) => {
       const { work, execution } = ownWork(read, node);
+      const { capabilities } = node;
+      if (capabilities !== 'any' && !capabilities.includes(execution.capability)) throw notInToken(execution.capability);
       if (work.status !== 'leased' || work.fence !== fence || !isAt(work, execution)) throw new Problem('CONFLICT', whyNot(work, fence));
       const hindrance = await this.allowed.hindrance(tx, execution);
       if (hindrance !== undefined) return this.refuse(tx, work, execution, hindrance);
@@ -76,6 +78,13 @@ export class StartWorkService {
     await closeWithin(tx, this.executions, execution, { status: execution.fence === 1 ? 'failed' : 'indeterminate', error });
     return { code };
   }
+}
+
+/** As at the gate: a token is good for what it names. */
+export function notInToken(capability: string): Problem {
+  const detail = `Work of ${capability} waits for a node, and this token does not hold it. Refresh the token, and acknowledge the changed `
+    + 'capabilities; an agent key needs no refreshing.';
+  return new Problem('CAPABILITY_NOT_IN_TOKEN', detail);
 }
 
 /** @throws Problem NOT_FOUND */

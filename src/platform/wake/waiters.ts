@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/access/principal.js';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
+import { requestContext } from '../http/request/request-context.js';
 import { Signal } from './signal.js';
 import { WaitingCallers } from './waiting-callers.js';
 import { WaiterSlots } from './waiter-slots.js';
@@ -70,7 +71,8 @@ export class Waiters {
   }
 
   /**
-   * Reads until the result is final or the time is over, and returns the last result.
+   * Reads until the result is final or the time is over, and returns the last result. Where the client goes before, nothing more is read
+   * for it: a read may take something, such as the lease of a node's work.
    *
    * @param seconds how long the answer may be delayed; 0 reads once. A principal's 65th wait at a time is answered at once.
    * @param first 'news' skips the read before the first notification: this process has just begun the awaited work itself
@@ -89,6 +91,8 @@ export class Waiters {
     // Made before the first read, so that a commit between the read and the wait is not missed.
     const signal = this.signal(topic);
     const waiting = this.callers.register(caller, signal.notify);
+    const response = requestContext.getStore()?.response;
+    response?.once('close', signal.notify);
     try {
       let seen = first === 'news' ? undefined : await read();
       if (seen !== undefined && isFinal(seen)) return seen;
@@ -97,6 +101,7 @@ export class Waiters {
         if (left <= 0) break;
         await signal.next(Math.min(left, this.pause()));
         if (this.closing) return seen ?? (await read());
+        if (response?.destroyed === true) return first === 'news' ? await read() : (seen as Seen);
         if (waiting.lost) throw waiting.lost;
         seen = await this.looks.run(read);
       }
@@ -105,6 +110,7 @@ export class Waiters {
       return seen ?? (await read());
     } finally {
       signal.close();
+      response?.off('close', signal.notify);
       waiting.release();
       giveBack();
     }

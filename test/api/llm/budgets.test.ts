@@ -39,7 +39,8 @@ test('64 parallel calls at two servers against a budget of 10: exactly 10 are ma
       model: body.model, messages: body.messages, maxTokens: 97,
     })));
   expect(replies.filter(({ status }) => status === 200)).toHaveLength(10);
-  expect(replies.filter(({ status }) => status === 429)).toHaveLength(54);
+  // A busy server may turn away: then nothing was made either.
+  expect(replies.filter(({ status }) => status === 429 || status === 503)).toHaveLength(54);
   expect(provider.requests.length).toBe(before + 10);
 });
 

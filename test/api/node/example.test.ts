@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { anAgentKey } from '../../support/builders/agents.js';
@@ -29,6 +29,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** The longest body that the service takes. */
+const BODY_BYTES = 256 * 1024;
+
 let journals = 0;
 const aJournal = () => join(folder, `journal-${++journals}.jsonl`);
 
@@ -55,6 +58,40 @@ test('activates by a setup token, does what it is given, and keeps a journal of 
   await eventually(() => expect(readFileSync(journal, 'utf8')).toMatch(/"state":"over"/));
 });
 
+test('started again it goes on by the token that it keeps for its owner alone, and takes up what was granted since', async () => {
+  const agent = await aNodesAgent(server);
+  const { capability } = await aNodesAgent(server);
+  const setupToken = (await asRoot(server).post(`/api/v1/agents/${agent.id}/setup-token`)).expect(201).text('setupToken');
+  const journal = aJournal();
+  const kept = () => readFileSync(`${journal}.token`, 'utf8');
+  const runs = async (env: Readonly<Record<string, string>>) => {
+    const node = runNode({ NODE_JOURNAL: journal, ...env });
+    await eventually(() => expect(node.said()).toMatch(/ready at/));
+    return node;
+  };
+  const first = await runs({ COUNTERSIGN_SETUP_TOKEN: setupToken });
+  expect(statSync(`${journal}.token`).mode & 0o777).toBe(0o600);
+  expect(kept()).not.toContain(setupToken);
+  const before = kept();
+  (await asRoot(server).post(`/api/v1/agents/${agent.id}/capabilities`, { capability, hitlMode: 'auto' })).expect(201);
+  const token = (await asRoot(server).post(`/api/v1/agents/${agent.id}/token`)).expect(200).text('token');
+  const caller = asRoot(server).with({ authorization: `Bearer ${token}` });
+  const serves = async (name: string) =>
+    expect((await caller.post('/api/v1/execute', { capability: name, input: {} })).expect(200).at('status')).toBe('executed');
+  await serves(capability);
+  expect(first.said()).toContain(`capabilities: +${capability}`);
+  const renewed = kept();
+  expect(renewed).not.toBe(before);
+  const starts: Record<string, string>[] = [{ COUNTERSIGN_SETUP_TOKEN: setupToken }, {}];
+  for (const env of starts) {
+    nodes.pop()!.kill('SIGKILL');
+    await runs(env);
+    await serves(agent.capability);
+    await serves(capability);
+  }
+  expect(kept()).toBe(renewed);
+});
+
 test('killed and started again it says what it knows: a result that nobody took, and that of the rest nobody knows', async () => {
   const agent = await aNodesAgent(server);
   const key = await anAgentKey(server, agent);
@@ -79,4 +116,28 @@ test('killed and started again it says what it knows: a result that nobody took,
   expect(await executionBecomes(server, lost.id, 'indeterminate')).toMatchObject({ error: { code: 'NODE_ERROR' } });
   await eventually(() => expect(node.said()).toMatch(/ready at/));
   expect(existsSync(journal) && readFileSync(journal, 'utf8')).not.toContain(lost.id);
+});
+
+test('what it cannot say it says it cannot, and goes on: a result that is too long for the service', async () => {
+  const agent = await aNodesAgent(server);
+  const key = await anAgentKey(server, agent);
+  const [journal, long] = [aJournal(), 'x'.repeat(BODY_BYTES)];
+  // As a node left it that was stopped by such a result.
+  (await heartbeat(key.client)).expect(200);
+  const former = agent.client.post('/api/v1/execute', { capability: agent.capability });
+  const { id, fence } = await leased(key.client);
+  (await start(key.client, { id, fence })).expect(200);
+  writeFileSync(journal, `${JSON.stringify({ id, fence, state: 'done', result: { status: 'executed', output: long } })}\n`);
+  const node = runNode({ COUNTERSIGN_AGENT_KEY: key.secret, NODE_JOURNAL: journal });
+  const message = expect.stringMatching(/said "executed".*refused.*BODY_TOO_LARGE/);
+  const refused = { status: 'failed', error: { code: 'RESULT_REFUSED', message } };
+  expect((await former).expect(200).body).toMatchObject(refused);
+  await eventually(() => expect(node.said()).toMatch(/ready at/));
+  // The longest call there is: the node's echo of it is longer.
+  const call = { capability: agent.capability, input: { long: '' } };
+  call.input.long = 'x'.repeat(BODY_BYTES - JSON.stringify(call).length);
+  expect((await agent.client.post('/api/v1/execute', call)).expect(200).body).toMatchObject(refused);
+  const reply = (await agent.client.post('/api/v1/execute', { capability: agent.capability, input: { pages: 3 } })).expect(200);
+  expect(reply.at('status')).toBe('executed');
+  expect(node.said()).toMatch(/CountersignError: BODY_TOO_LARGE/);
 });

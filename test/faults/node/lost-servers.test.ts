@@ -30,6 +30,10 @@ type Holder = BuiltAgent & { readonly capability: string };
 const nodeOf = ({ token }: BuiltAgent): Client => root.with({ authorization: `Bearer ${token}` });
 const leaseEnds = (id: string) =>
   other.sql(`update executions set lease_until = clock_timestamp() - interval '1 second' where id = $1 and status = 'running'`, [id]);
+/** A server has queued a later beginning. */
+const beginsAgain = (id: string, beginning: number) =>
+  eventually(async () => expect(await other.sql(
+    `select 1 from node_work where execution_id = $1 and status = 'queued' and execution_fence = $2`, [id, beginning])).toHaveLength(1));
 const eventsOf = async ({ id }: BuiltAgent) =>
   (await auditOf(other, id)).map(({ event }) => event).filter((event) => event.startsWith('execution.'));
 
@@ -80,13 +84,40 @@ describe.each(['SIGKILL', 'SIGTERM'] as const)('a server that ends by %s', (sign
   });
 });
 
-test('a server that stops says of a call that goes on without it that it does', async () => {
-  const agent = await aNodesAgent(other, { timeoutSeconds: 120 });
-  (await heartbeat(nodeOf(agent))).expect(200);
-  const answer = asRoot(server).with({ authorization: `Bearer ${agent.token}` }).post(EXECUTE, { capability: agent.capability });
-  await eventually(async () => expect(await other.sql('select 1 from node_work where agent_id = $1', [agent.id])).toHaveLength(1));
-  const [reply] = await Promise.all([answer, server.restart()]);
-  expect(reply.expect(503, 'UNAVAILABLE').text('detail')).toMatch(/goes on without it.*exec_/);
+describe('a server that stops says of a call that goes on without it that it does', () => {
+  async function answeredAtItsEnd(headers: Readonly<Record<string, string>>) {
+    const agent = await aNodesAgent(other, { timeoutSeconds: 120 });
+    const node = nodeOf(agent);
+    (await heartbeat(node)).expect(200);
+    const caller = asRoot(server).with({ authorization: `Bearer ${agent.token}`, ...headers });
+    const call = () => caller.post(EXECUTE, { capability: agent.capability });
+    const answer = call();
+    const work = await leased(node);
+    (await start(node, work)).expect(200);
+    const [reply] = await Promise.all([answer, server.restart()]);
+    return { reply, call, node, work };
+  }
+
+  test('and invites nobody to do it twice: it may have been done, and how it ends stands there', async () => {
+    const { reply, node, work } = await answeredAtItsEnd({});
+    expect(reply.expect(200).body).toMatchObject({
+      status: 'failed', executionId: work.id, indeterminate: true, detail: expect.stringMatching(/Do not repeat it/),
+      error: { code: 'SERVER_ENDED', message: expect.stringContaining(`How it ends: GET /api/v1/executions/${work.id}`) },
+    });
+    expect(reply.headers.get('retry-after')).toBeNull();
+    expect(reply.headers.get('location')).toBe(`/api/v1/executions/${work.id}`);
+    (await result(node, work)).expect(200);
+    expect(await executionOf(other, work.id)).toMatchObject({ status: 'executed' });
+  });
+
+  test('but by its key it can be called again, and is found', async () => {
+    const { reply, call, node, work } = await answeredAtItsEnd({ 'idempotency-key': 'one-press-run' });
+    expect(reply.expect(503, 'UNAVAILABLE').text('detail')).toContain(work.id);
+    expect(reply.headers.get('retry-after')).toBe('1');
+    (await call()).expect(409, 'IDEMPOTENCY_IN_FLIGHT');
+    (await result(node, work)).expect(200);
+    expect((await call()).expect(200).body).toMatchObject({ status: 'executed', executionId: work.id });
+  });
 });
 
 describe('recovery', () => {
@@ -133,13 +164,44 @@ describe('recovery', () => {
     expect(await eventsOf(agent)).toEqual(['execution.started', 'execution.retried', 'execution.retried', 'execution.failed']);
   });
 
+  test('of what has begun again: the result of the node before counts, until another node leases the work', async () => {
+    const { agent, node, id } = await begun({ idempotent: true }, { hitlMode: 'propose' });
+    const former = await leased(node);
+    (await start(node, former)).expect(200);
+    await leaseEnds(id);
+    await beginsAgain(id, 2);
+    (await result(node, former, { status: 'indeterminate', error: { message: 'restarted' } })).expect(409, 'CONFLICT');
+    for (let n = 0; n < 2; n++) expect((await result(node, former)).expect(200).body).toEqual({ id, late: false });
+    expect(await executionOf(other, id)).toMatchObject({ status: 'executed', output: { done: true } });
+    expect((await node.post(`${NODE}/tasks/lease`)).status).toBe(204);
+    expect(await eventsOf(agent)).toEqual(['execution.started', 'execution.retried', 'execution.completed']);
+  });
+
+  test('of a later beginning that was leased and never started: its lease has nothing to say', async () => {
+    const { node, id } = await begun({ idempotent: true }, { hitlMode: 'propose' });
+    (await start(node, await leased(node))).expect(200);
+    await leaseEnds(id);
+    await beginsAgain(id, 2);
+    const second = await leased(node);
+    await leaseEnds(id);
+    await beginsAgain(id, 3);
+    (await result(node, second)).expect(409, 'CONFLICT');
+    const third = await leased(node);
+    (await start(node, third)).expect(200);
+    (await result(node, third)).expect(200);
+    expect(await executionOf(other, id)).toMatchObject({ status: 'executed' });
+  });
+
   test('of a later beginning that no node took up: nobody knows what the first one did', async () => {
     const { agent, node, id } = await begun({ idempotent: true, timeoutSeconds: 2 }, { hitlMode: 'propose' });
-    (await start(node, await leased(node))).expect(200);
+    const work = await leased(node);
+    (await start(node, work)).expect(200);
     await leaseEnds(id);
     const execution = await executionBecomes(other, id, 'indeterminate', 60_000);
     expect(execution.error).toMatchObject({ code: 'NODE_TIMEOUT' });
     expect((await eventsOf(agent)).at(-1)).toBe('execution.failed');
+    expect((await result(node, work)).expect(200).body).toEqual({ id, late: true });
+    expect((await eventsOf(agent)).at(-1)).toBe('execution.reported');
   });
 });
 

@@ -51,8 +51,9 @@ test('each of 600 executions happens once', async () => {
 
   const outcomes: Outcome[] = [];
   let asked = 0;
+  const execute = (n: number) => sdk.execute(n % 5 === 0 ? 'shop.order' : 'web.search', { n }, { timeoutMs: 600_000 });
   const caller = async () => {
-    for (let n = asked++; n < EXECUTIONS; n = asked++) outcomes.push(await sdk.execute(n % 5 === 0 ? 'shop.order' : 'web.search', { n }));
+    for (let n = asked++; n < EXECUTIONS; n = asked++) outcomes.push(await execute(n));
   };
   let restarts = 0;
   const callers = Promise.all(Array.from({ length: AT_ONCE }, caller)).finally(() => (asked = EXECUTIONS));

@@ -58,9 +58,9 @@ export async function aScenario(server: TestServer, mark: string): Promise<Organ
       tasks: [await aTask(server, agent.id, mark)], teams: [team], stops, sessions, passkeys, invitations,
       keyId: [...Object.values(people).map(({ keyId }) => keyId), ...keys.map(({ id }) => id)],
       agentKeyId: agentKeys.map(({ id }) => id),
-      executions, hitl: requests, grant: grants.list('grants').map((grant) => (grant as { id: string }).id),
+      executions, executionId: executions, hitl: requests, grant: grants.list('grants').map((grant) => (grant as { id: string }).id),
       audit: entries.map(({ id }) => id), erasures: [await anErasure(server, organizationId)],
-      name: [name], secret: [secret], capability: [name, 'web.search'],
+      name: [name], secret: [secret], channel: ['webhook'], capability: [name, 'web.search'],
     },
   };
 }

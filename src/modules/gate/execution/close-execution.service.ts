@@ -13,7 +13,6 @@ import { Statements } from '../../../platform/database/statements/statements.js'
 import { notify } from '../../../platform/outbox/effects.js';
 import { OutboxSignal } from '../../../platform/outbox/outbox-signal.js';
 import { isPassing } from '../../../platform/http/reply/failure.js';
-import { Problem } from '../../../platform/http/reply/problem.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { closingEvent, type End, lateEvent } from '../../executions/closing/closing-events.js';
 import { ExecutionStore } from '../../executions/execution.store.js';
@@ -79,16 +78,10 @@ export class CloseExecutionService {
     return asService('worker', () => this.recordLate(execution, closed));
   }
 
-  /**
-   * How an execution was closed by whoever got its answer.
-   *
-   * @throws Problem UNAVAILABLE while it is open
-   */
-  async closedElsewhere({ organizationId, executionId }: StartedExecution): Promise<Closed> {
+  /** How an execution was closed by whoever got its answer; undefined while it is open. */
+  async closedElsewhere({ organizationId, executionId }: StartedExecution): Promise<Closed | undefined> {
     const kept = await this.executions.find({ organizationId, id: executionId });
-    if (kept?.auditId) return closedAs(kept, kept.auditId, 0);
-    const where = `GET /api/v1/executions/${executionId}`;
-    throw new Problem('UNAVAILABLE', `This server ends, and the action goes on without it. How it ends: ${where}.`);
+    return kept?.auditId ? closedAs(kept, kept.auditId, 0) : undefined;
   }
 
   drained(): Promise<void> {

@@ -33,8 +33,8 @@ export class RunExecutionService {
     return this.runtimes.takeBack(tx, runtime, cutOff);
   }
 
-  /** @throws Problem UNAVAILABLE where the server ends before the execution does, which goes on without it */
-  run(execution: StartedExecution): Promise<Closed> {
+  /** @returns undefined where the server ends before the execution does, which goes on without it */
+  run(execution: StartedExecution): Promise<Closed | undefined> {
     const run = this.runAndClose(execution);
     const settled = run.catch(() => undefined).finally(() => this.running.delete(settled));
     this.running.add(settled);
@@ -58,7 +58,7 @@ export class RunExecutionService {
     if (hitlRequestId !== undefined) this.waiters.wake(hitlRequestId);
   }
 
-  private async runAndClose(execution: StartedExecution): Promise<Closed> {
+  private async runAndClose(execution: StartedExecution): Promise<Closed | undefined> {
     const begun = performance.now();
     let outcome: RuntimeReturn;
     let runtime = this.runtimes.nameFor(execution);

@@ -87,7 +87,7 @@ export class GovernedCallService {
     if (!performed) throw new Problem('UNAVAILABLE', 'The call broke off on this server.');
     if (performed.failure) return { kind: 'failed', performed };
     // No answer leaves without its entry: somebody else has closed the execution, with another.
-    if (closed.status !== 'executed') throw new Problem('UNAVAILABLE', 'The answer came when the call had been given up.');
+    if (closed?.status !== 'executed') throw new Problem('UNAVAILABLE', 'The answer came when the call had been given up.');
     if (performed.ending !== undefined) return { kind: 'streamed', ending: performed.ending };
     return { kind: 'answered', answer: performed.answer!, scan };
   }

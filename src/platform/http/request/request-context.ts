@@ -29,6 +29,8 @@ export interface RequestContext {
   /** Set once the credential is verified. */
   caller?: Caller;
   actorId?: string;
+  /** Destroyed before it was sent where the client has gone. */
+  readonly response?: Response;
   /** Entries that this request has recorded so far. */
   recorded: number;
   /** Set by a handler that rightly records nothing: a replay, a dry run, a check that found nothing due. */
@@ -73,6 +75,7 @@ export function openRequestContext(proxies: readonly string[]): RequestHandler {
       requestId,
       ...(chosen === undefined ? {} : { requestDigest: digestOf(chosen) }),
       via: 'rest',
+      response,
       recorded: 0,
       ...(traceId === undefined ? {} : { traceId, traceparent: traceparent as string }),
       ...(address === undefined ? {} : { address }),
