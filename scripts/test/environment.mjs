@@ -4,7 +4,7 @@ import { TestEnvironment } from 'jest-environment-node';
 
 /** How many wait at most, and how often each serves: what a framework keeps of every application is bounded so. */
 const IDLE = 4;
-const TIMES = 40;
+const TIMES = 100;
 
 class IdleServers {
   #idle = [];
