@@ -6,8 +6,10 @@ import { notesInForce } from '../keys/authorization-notes.store.js';
 import { instanceName, verifierKeys } from '../checkpoints/checkpoint.query.js';
 
 /**
- * Which entries of retention runs count: those that the key that signs now has signed, by the database's word; integrity verifies that the
- * log announced this key. @param pinned only these keys are believed
+ * Tells whether the entry of a retention run is signed by a key that is not retired. The list of keys is the database's own here; the check
+ * of integrity proves that the log announced each of them.
+ *
+ * @param pinned only these keys are believed
  */
 export async function authorizedRuns(run: ReadStatement, pinned: readonly string[] | undefined): Promise<IsAuthorizedRun> {
   const known = (await verifierKeys(run)).map(({ verifierKey: key, ...rest }) => ({ ...rest, key }));
@@ -15,7 +17,7 @@ export async function authorizedRuns(run: ReadStatement, pinned: readonly string
   const verifier = new CheckpointVerifier({ instance: await instanceName(run), keys });
   const notes = new Map((await notesInForce(run, 'sweep')).map(({ entryId, note }) => [entryId, note]));
   return ({ stored }) => {
-    const said = { organizationId: stored.organizationId, ...statementIn(stored) };
-    return verifier.isOrdered('sweep', notes.get(stored.id) ?? null, said, verifier.unretired);
+    const statement = { organizationId: stored.organizationId, ...statementIn(stored) };
+    return verifier.isOrdered('sweep', notes.get(stored.id) ?? null, statement, verifier.unretired);
   };
 }
