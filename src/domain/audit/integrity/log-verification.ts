@@ -28,7 +28,7 @@ const LEAVES_PER_TASK = 50_000;
 /** What a log is read with. */
 export interface LogVerificationOptions {
   /** Only this agent's chain, with what it hangs on. */
-  readonly agentId?: string;
+  readonly agentId?: string | undefined;
   /** Asked before the source was opened: what they have, the database must have had. */
   readonly anchors?: readonly ShownAnchor[];
   /** Notes of checkpoints from an earlier verification. */

@@ -1,19 +1,13 @@
 import { createHash } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { isId } from '../../../domain/ids.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
 import type { Scope } from '../../../platform/auth/access/scope.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
+import { DatabaseVerifier } from './database-verifier.query.js';
 import type { Verification } from './verification-result.js';
 import { VerificationQueue } from './verification-queue.js';
-import { VerificationRateLimit } from './verification-rate-limit.store.js';
-
-/** Reads and verifies the log of this installation. */
-export abstract class LogVerifier {
-  /** Whether anything in these organizations names the agent: a chain's head, or a leaf of a tree. */
-  abstract isNamed(scope: Scope, agentId: string): Promise<boolean>;
-  abstract verify(scope: Scope, agentId: string | undefined): Promise<Verification>;
-}
+import { VerificationRateLimitStore } from './verification-rate-limit.store.js';
 
 /**
  * Verifies the log on request. A caller who asks while this server verifies the same part of the log gets that answer, and their minute
@@ -26,8 +20,8 @@ export class VerifyLogService {
   private readonly queue = new VerificationQueue();
 
   constructor(
-    private readonly verifier: LogVerifier,
-    private readonly limit: VerificationRateLimit,
+    @Inject(DatabaseVerifier) private readonly verifier: Pick<DatabaseVerifier, 'isNamed' | 'verify'>,
+    @Inject(VerificationRateLimitStore) private readonly limit: Pick<VerificationRateLimitStore, 'take' | 'giveBack'>,
   ) {}
 
   /**
