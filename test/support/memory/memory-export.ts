@@ -66,8 +66,7 @@ export function exportSourceOf(log: MemoryLog, key: SigningKey, facts: MemoryFac
       inBatches(log.entries.filter((one) => one.organizationId === id && (chain ?? one.chain) === one.chain
         && one.seq > (headsOf(id, one.chain)[0]?.seq ?? 0)), batch),
     ofEvent: (id, event) => inBatches(log.entries.filter((one) => one.organizationId === id && one.event === event), batch),
-    sweepNotes: (_, ids) => Promise.resolve(new Map([...(facts.notes ?? [])].filter(([id]) => ids.includes(id)))),
-    erasureNotes: (_, ids) => Promise.resolve(new Map([...(facts.notes ?? [])].filter(([id]) => ids.includes(id)))),
+    notes: (_operation, _organizationId, ids) => Promise.resolve(new Map([...(facts.notes ?? [])].filter(([id]) => ids.includes(id)))),
     indexOf: ({ organizationId, chain, seq }) => {
       const index = leavesOf(organizationId).findIndex((one) => one.chain === chain && one.seq === seq);
       return Promise.resolve(index < 0 ? undefined : index);

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../collections.js';
 import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../json.js';
 import { pointerSteps } from './json-pointer.js';
 import { isErasedName, readEntry } from './read-entry.js';
@@ -79,8 +80,7 @@ function erasedIn(disclosures: string): ReadonlyMap<string, Blanks> {
     if (!isJsonObject(disclosure) || disclosure['erased'] !== true || typeof disclosure['pointer'] !== 'string') continue;
     const [place, name, key] = pointerSteps(disclosure['pointer']) ?? [];
     if (place !== 'metadata' || name === undefined) continue;
-    const blanks = all.get(name) ?? { isWhole: false, names: new Set(), nameless: new Set() };
-    all.set(name, blanks);
+    const blanks = getOrInsert(all, name, () => ({ isWhole: false, names: new Set<string>(), nameless: new Set<string>() }));
     if (key === undefined) blanks.isWhole = true;
     else (isErasedName(key) ? blanks.nameless : blanks.names).add(key);
   }

@@ -10,7 +10,8 @@ import type { StoredEntry } from '../entry/stored-entry.js';
 
 type EntryPosition = Pick<StoredEntry, 'organizationId' | 'chain' | 'seq'>;
 
-interface TreePath {
+/** How a leaf stands in a tree: the hashes beside its path, in base64, from the leaf upwards. */
+export interface TreePath {
   readonly index: number;
   readonly size: number;
   readonly hashes: readonly string[];

@@ -1,3 +1,4 @@
+import type { AuthorizedOperation } from '../notes/authorization-note.js';
 import type { StoredCheckpoint } from '../notes/checkpoint.js';
 import type { LineMembers } from './export-lines.js';
 import type { NextKey } from '../notes/key-succession.js';
@@ -44,10 +45,8 @@ export interface ExportSource {
   strays(organizationId: string, chain?: string): AsyncIterable<readonly StoredEntry[]>;
   /** Entries of one type, in the order in which they were made. */
   ofEvent(organizationId: string, event: string): AsyncIterable<readonly StoredEntry[]>;
-  /** Notes that were signed over entries of retention runs, by these ids. */
-  sweepNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Notes that were signed over entries of erasures, by these ids. */
-  erasureNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Notes that were signed over entries of retention runs or erasures, by these ids. */
+  notes(operation: AuthorizedOperation, organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The entry's place in its organization's tree; undefined while it is queued. */
   indexOf(entry: StoredEntry): Promise<number | undefined>;
   /** Leaves [first, end) among the first `size`, from the first entry at `from` or later to the last at `to` or earlier. */

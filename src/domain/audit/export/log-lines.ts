@@ -81,10 +81,10 @@ async function* whereProven(prove: () => Promise<ExportLine | undefined>): Async
 }
 
 /** The signature before an entry of an erasure. */
-export async function* erasureLines(source: Pick<ExportSource, 'erasureNotes'>, entry: StoredEntry): AsyncGenerator<LineOf<'erasure'>> {
+export async function* erasureLines(source: Pick<ExportSource, 'notes'>, entry: StoredEntry): AsyncGenerator<LineOf<'erasure'>> {
   if (entry.event !== ERASURE) return;
   const { organizationId, id } = entry;
-  for (const note of (await source.erasureNotes(organizationId, [id])).values()) yield line('erasure', { note });
+  for (const note of (await source.notes('erasure', organizationId, [id])).values()) yield line('erasure', { note });
 }
 
 /** From the named size; with an older checkpoint of one organization, from the platform's of the same moment. */
@@ -117,7 +117,7 @@ async function* sectionLines(
   const ofCutPoints = [...cutPoints.lines.values()].map(({ checkpoint }) => checkpoint.size);
   const pasts = new Set([...(since === undefined ? [] : [since]), ...ofCutPoints]);
   for (const past of pasts) yield* consistencyLine(source, id, past, size);
-  for (const [entryId, note] of await source.sweepNotes(id, [...cutPoints.sweeps.keys()])) {
+  for (const [entryId, note] of await source.notes('sweep', id, [...cutPoints.sweeps.keys()])) {
     yield line('sweep', { organizationId: id, entryId, note });
   }
   yield* cutPoints.lines.values();

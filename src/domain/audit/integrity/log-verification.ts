@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { getOrInsert } from '../../collections.js';
 import type { JsonObject } from '../../json.js';
 import { findingInTree, Findings } from './findings.js';
 import { organizationChain, PLATFORM_ORGANIZATION } from '../entry/chain.js';
@@ -63,7 +64,7 @@ export class LogVerification {
   constructor(private readonly source: LogSource, readonly header: LogHeader, private readonly options: LogVerificationOptions) {
     this.runner = options.runner ?? inTurn(source);
     this.kept = [...keptByAnchors(options.anchors ?? []), ...keptByCaller(options.remembered ?? [], header.instance)];
-    for (const one of header.cutPoints) this.cutPoints.set(one.organizationId, [...this.cutPointsOf(one.organizationId), one]);
+    for (const one of header.cutPoints) getOrInsert(this.cutPoints, one.organizationId, () => []).push(one);
   }
 
   async readAll(): Promise<LogReading> {

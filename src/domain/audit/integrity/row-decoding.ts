@@ -38,7 +38,7 @@ export function writableObject(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [isText(name) ? name : UNREADABLE, writable(inner)]));
 }
 
-/** Where one chain was cut, as the row of a retention run has it. */
+/** Where one chain was cut, as the row of a retention run has it; the id of its entry stands there once that is recorded. */
 export type DecodedCutPoint = Pick<CutPointRow, 'chain' | 'seq' | 'hash' | 'count'> & { readonly sweepEntryId?: string };
 
 /** What a row says of a retention run. */

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../collections.js';
 import type { JsonObject } from '../../json.js';
 import { BatchReader } from './batch-reader.js';
 import { type FindingList, Findings } from './findings.js';
@@ -147,8 +148,7 @@ class EntriesPass {
     this.chains++;
     this.state = startChain(ref, this.comparesLeaves, cutPoint);
     this.below = cutPoint && new EntriesBelowCutPoint(cutPoint, this.comparesLeaves);
-    this.organization = this.organizations.get(ref.organizationId) ?? new OrganizationPass();
-    this.organizations.set(ref.organizationId, this.organization);
+    this.organization = getOrInsert(this.organizations, ref.organizationId, () => new OrganizationPass());
   }
 
   next(seq: number, entry: StoredEntry | undefined, leaf: StoredLeaf | undefined): void {

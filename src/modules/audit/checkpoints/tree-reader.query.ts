@@ -1,5 +1,5 @@
-import { PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
-import type { LeafRun } from '../../../domain/audit/integrity/log-source.js';
+import { PLATFORM_TREE, type TreeHead } from '../../../domain/audit/notes/checkpoint.js';
+import type { LeafRun, ShownTree } from '../../../domain/audit/integrity/log-source.js';
 import { TILE_WIDTH, tiledHashReader, type HashReader, type TileSource } from '../../../domain/audit/tree/hash-reader.js';
 import { entryLeaf } from '../../../domain/audit/tree/tree-leaf.js';
 import { leafHash } from '../../../domain/audit/tree/rfc6962.js';
@@ -9,12 +9,6 @@ import { askable } from '../query/entry-rows.js';
 // Trees as they are stored. Each function reads by single statements and bears that the tree grows meanwhile: full tiles never
 // change, and what a reader was given of the tail stays right for the size that it was given for. For more than one tree of the
 // same moment, run them in one transaction that stands still.
-
-/** How far a tree, an organization's or `platform`, has been integrated. `root` in base64. */
-export interface TreeHead {
-  readonly size: number;
-  readonly root: string;
-}
 
 /** An entry as its organization's tree holds it. */
 export interface PositionedEntry {
@@ -26,7 +20,8 @@ export interface PositionedEntry {
   readonly hash: string;
 }
 
-interface LeafArrays {
+/** Leaves, in order. */
+export interface LeafArrays {
   readonly chains: readonly string[];
   readonly seqs: readonly number[];
   readonly hashes: readonly string[];
@@ -61,7 +56,7 @@ const TILES_AT_ONCE = 16;
 /** What clocks of replicas and the time that an entry waits for its chain may come to. */
 const SLACK_MS = 10_000;
 
-/** Undefined while nothing of it has been integrated. */
+/** How far a tree, an organization's or `platform`, has been integrated; undefined while nothing of it has. */
 export async function treeHead(run: ReadStatement, tree: string): Promise<TreeHead | undefined> {
   const [row] = (await run('select size, root from audit_trees where organization_id = $1', [tree])) as { size: string; root: string }[];
   return row && { size: Number(row.size), root: row.root };
@@ -156,7 +151,7 @@ const placeStatement = (when: string) => `
   limit 1`;
 
 /** Names of all trees, the platform's too, with their heads. */
-export async function treeHeads(run: ReadStatement): Promise<(TreeHead & { readonly tree: string })[]> {
+export async function treeHeads(run: ReadStatement): Promise<ShownTree[]> {
   const rows = (await run('select organization_id as tree, size, root from audit_trees order by organization_id', [])) as {
     tree: string; size: string; root: string;
   }[];

@@ -2,18 +2,15 @@ import { PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
 import { TILE_WIDTH, tileRoot } from '../../../domain/audit/tree/hash-reader.js';
 import { EMPTY_ROOT, hashText } from '../../../domain/audit/tree/rfc6962.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
-import { tileRoots } from './tree-reader.query.js';
+import { type LeafArrays, tileRoots } from './tree-reader.query.js';
 
 // What the leader writes of the trees, each function within one of its transactions. Heads move by compare-and-set on their size:
 // whoever led meanwhile has won.
 
-/** Leaves of one commit and organization, in order. */
-export interface QueuedLeaves {
+/** Leaves of one commit and organization. */
+export interface QueuedLeaves extends LeafArrays {
   readonly organizationId: string;
   readonly id: string;
-  readonly chains: readonly string[];
-  readonly seqs: readonly number[];
-  readonly hashes: readonly string[];
 }
 
 export interface LeafRows {

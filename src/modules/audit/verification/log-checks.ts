@@ -64,7 +64,7 @@ export async function logCheckOf(
  * log announced this key. @param pinned only these keys are believed
  */
 async function authorizedRuns(run: ReadStatement, pinned: readonly string[] | undefined): Promise<IsAuthorizedRun> {
-  const known = (await allKeys(run)).map(({ verifierKey: key, ...rest }) => ({ ...rest, key }));
+  const known = await allKeys(run);
   const keys = pinned ? known.filter(({ key }) => pinned.includes(key)) : known;
   const verifier = new CheckpointVerifier({ instance: await instanceName(run), keys });
   const notes = new Map((await notesInForce(run, 'sweep')).map(({ entryId, note }) => [entryId, note]));

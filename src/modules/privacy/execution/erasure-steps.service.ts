@@ -56,7 +56,7 @@ export class ErasureSteps {
     const erasure = await this.progress.store.find(tx, key);
     if (erasure?.state !== 'running') return 'end';
     // Another key signs since a rotation: a server that has it goes on.
-    if (!(await this.progress.maySign(tx))) return 'later';
+    if (!(await this.progress.signed.maySign(tx))) return 'later';
     const { phase } = erasure.cursor;
     if (phase !== 'subjects' && phase !== 'log') return { at: erasure.cursor };
     const found = phase === 'subjects' ? await this.search.subjects(tx, erasure) : await this.search.inLog(tx, erasure);

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../collections.js';
 import { ROLES, type Role } from '../../../access/access.js';
 import { type OpenEntry, text } from '../../entry/open-entry.js';
 import { type Reading, UNKNOWN, type Unknown } from '../replay-result.js';
@@ -99,9 +100,7 @@ export class OrganizationFacts {
   }
 
   private set<Value>(recorded: Recorded<Value>, name: string, position: number, value: Value | null): void {
-    let fact = recorded.get(name);
-    if (!fact) recorded.set(name, (fact = new Versioned<Value | null>()));
-    fact.set(position, value);
+    getOrInsert(recorded, name, () => new Versioned<Value | null>()).set(position, value);
     this.changes.push(position);
   }
 
