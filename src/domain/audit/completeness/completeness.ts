@@ -46,7 +46,6 @@ export interface CompletenessFound {
 export interface RecordedRetentionRuns {
   /** When the chain was last cut, in milliseconds; undefined where it was not. */
   sweptAt(organizationId: string, chain: string): number | undefined;
-  /** Whether any chain of the organization was cut. */
   hasSwept(organizationId: string): boolean;
 }
 

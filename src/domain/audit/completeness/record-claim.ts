@@ -49,7 +49,6 @@ export interface FollowedChain {
   readonly isCut: boolean;
 }
 
-/** Receives what the entries of a chain say. */
 export interface RecordedFactListener {
   fact(fact: RecordedFact): void;
   /** Texts of the row with this key that hold the mark of an erasure. */

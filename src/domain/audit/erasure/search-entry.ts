@@ -23,7 +23,6 @@ export interface Blanking {
   readonly listed: readonly ListedBlank[];
   /** How many values, and names of members, a text was met in that are not at the user's pointers: these may be somebody else's. */
   readonly byText: number;
-  /** Whether somebody decided something with this entry. */
   readonly isDecision: boolean;
 }
 

@@ -35,7 +35,6 @@ interface Kinds {
     /** Of each key behind the first: the note by which the one before vouches for it. */
     readonly keyNotes?: readonly string[] | undefined;
   };
-  /** A signed checkpoint of a tree. */
   checkpoint: { readonly note: string };
   /** That an organization's tree head stands in the platform's tree; of size 0, that none of it does. */
   map: TreeHead & {
@@ -86,7 +85,6 @@ interface Kinds {
 export type LineKind = keyof Kinds;
 export type LineMembers<K extends LineKind> = Kinds[K];
 export type LineOf<K extends LineKind> = LineMembers<K> & { readonly kind: K };
-/** One line of an export or an archive. */
 export type ExportLine = { [K in LineKind]: LineOf<K> }[LineKind];
 
 /** Makes a line; a missing or a wrong member does not compile. */
@@ -100,7 +98,6 @@ export function keyMembers(named: readonly NextKey[]): { readonly keys: readonly
   return keys.length < 2 ? { keys } : { keys, keyNotes: named.slice(1).map(({ note }) => note ?? '') };
 }
 
-/** An entry with its values. */
 export function entryLine(entry: StoredEntry, index: number | null): LineOf<'entry'> {
   return { ...skeletonLine(entry, index), disclosures: entry.disclosures };
 }

@@ -10,7 +10,6 @@ import { blanksListed } from '../integrity/verify-erasures.js';
 import { GapBuilder, rangeGap } from './gap-lines.js';
 import { cutPointLinesOf, type CutPointLines } from './cut-point-lines.js';
 
-/** Which part of the log an export holds. */
 export interface ExportSelection {
   /** Sections come in this order. */
   readonly organizations: readonly string[];

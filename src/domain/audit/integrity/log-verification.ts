@@ -26,13 +26,11 @@ import type { OrganizationTreeFound, OrganizationTreeOrder, PlatformFound, TreeO
 /** Organizations whose trees are given to one thread together: what one message costs is then nothing beside the work. */
 const LEAVES_PER_TASK = 50_000;
 
-/** What a log is read with. */
 export interface LogVerificationOptions {
   /** Only this agent's chain, with what it hangs on. */
   readonly agentId?: string | undefined;
   /** Asked before the source was opened: what they have, the database must have had. */
   readonly anchors?: readonly ShownAnchor[];
-  /** Notes of checkpoints from an earlier verification. */
   readonly remembered?: readonly string[];
   /** The verifier's own key: the key that signs must be this one, or follow from it. */
   readonly ownKey?: string;

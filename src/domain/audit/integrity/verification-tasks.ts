@@ -33,7 +33,6 @@ export interface TaskRunner {
   run(tasks: readonly Task[], onEntries: (entries: number) => void): Promise<readonly TaskFound[]>;
 }
 
-/** Does a task to its end. */
 export async function doTask(source: LogSource, task: Task, onEntries: (entries: number) => void): Promise<TaskFound> {
   switch (task.kind) {
     case 'entries':

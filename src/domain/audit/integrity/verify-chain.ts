@@ -85,7 +85,6 @@ export function nextPosition(
   return taken || state.lastBroken ? undefined : checked.payload;
 }
 
-/** Compares the end of a chain with its head. */
 export function endChain(state: ChainState, head: StoredHead | undefined): void {
   const { ref: { chain }, last, breaks } = state;
   endLinks(state);

@@ -85,7 +85,6 @@ export async function* verifyEntries(
   return pass.found();
 }
 
-/** Runs a pass to its end. */
 export async function toEnd(
   pass: AsyncGenerator<number, EntriesFound, void>, onEntries?: (entries: number) => void,
 ): Promise<EntriesFound> {
@@ -121,7 +120,6 @@ function joined(one: OrganizationFound, other: OrganizationFound): OrganizationF
   };
 }
 
-/** The findings in an organization so far. */
 class OrganizationPass {
   readonly keyed = new MultisetHash();
   readonly findings = new Findings();

@@ -34,7 +34,6 @@ export interface VerifyOptions extends LogVerificationOptions {
   readonly check?: LogCheck;
 }
 
-/** What a verification has found. */
 export interface LogFound {
   readonly chains: number;
   readonly entries: number;

@@ -89,6 +89,7 @@ function rootOfComplete(hashes: readonly Uint8Array[]): Uint8Array {
   return level[0]!;
 }
 
-function numbers(from: number, to: number): number[] {
+/** The whole numbers [from, to). */
+export function numbers(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, n) => from + n);
 }

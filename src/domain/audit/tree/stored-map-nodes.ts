@@ -1,3 +1,4 @@
+import { numbers } from './hash-reader.js';
 import {
   EMPTY_SUBTREE, MAP_DEPTH, bitAt, byMapKey, liftLeaf, nodeOnPath, partAt, partingOf, keyedLeaf, rootUnder,
   type MapSibling, type OrganizationHead, type KeyedLeaf,
@@ -94,7 +95,7 @@ async function descend(
 ): Promise<{ siblings: MapSibling[]; end: MapContent; depth: number }> {
   const siblings: MapSibling[] = [];
   for (let from = 0; from < MAP_DEPTH; from += LEVELS_PER_READ) {
-    const depths = Array.from({ length: Math.min(LEVELS_PER_READ, MAP_DEPTH - from) }, (_, n) => from + n);
+    const depths = numbers(from, Math.min(from + LEVELS_PER_READ, MAP_DEPTH));
     const contents = await source.contents(depths.flatMap((depth) => [keyAt(key, depth), keyAt(turned(key, depth), depth + 1)]));
     for (const [n, depth] of depths.entries()) {
       const own = contents[2 * n];

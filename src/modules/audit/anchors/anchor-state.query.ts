@@ -13,11 +13,9 @@ export interface AnchorState {
   readonly now: Date;
   /** Why the database is in maintenance mode: it was restored, is being recovered, or was found to be rewritten. */
   readonly maintenanceBecause: string | null;
-  /** When it was last recovered. */
   readonly recoveredAt: Date | null;
   /** By which the signing key says so. */
   readonly recoveredNote: string | null;
-  /** The newest checkpoint of the platform's tree. */
   readonly newest: TreeHead | undefined;
   /** Rises with every commit that appends; by it one knows that there are entries which no checkpoint has yet. */
   readonly commits: number;

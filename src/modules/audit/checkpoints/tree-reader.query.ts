@@ -1,6 +1,6 @@
 import { PLATFORM_TREE, type TreeHead } from '../../../domain/audit/notes/checkpoint.js';
 import type { LeafRun, ShownTree } from '../../../domain/audit/integrity/log-source.js';
-import { TILE_WIDTH, tiledHashReader, type HashReader, type TileSource } from '../../../domain/audit/tree/hash-reader.js';
+import { numbers, TILE_WIDTH, tiledHashReader, type HashReader, type TileSource } from '../../../domain/audit/tree/hash-reader.js';
 import { entryLeaf } from '../../../domain/audit/tree/tree-leaf.js';
 import { leafHash } from '../../../domain/audit/tree/rfc6962.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
@@ -46,7 +46,6 @@ interface TextTileRow {
 
 /** An array, of which only somebody else makes nothing. */
 const listed = (column: string, name = column) => `coalesce(to_json(${column}), '[]') as ${name}`;
-/** Texts of the platform's leaves. */
 const textsIn = (column: string) => listed(`array_replace(${column}, null, '')`, 'data');
 /** Leaves in three arrays; `$` stands for the beginning of their columns' names. */
 export const LEAF_ARRAYS = ['chains', 'seqs', 'hashes'].map((name) => listed(`$${name}`, name)).join(', ');
@@ -81,7 +80,7 @@ export async function* leavesOf(
   const within = (leaves: PositionedEntry[]) => leaves.filter(({ index }) => index >= from && index < end);
   for (let tile = Math.floor(from / TILE_WIDTH); tile * TILE_WIDTH < Math.min(end, tiled); tile += TILES_AT_ONCE) {
     const last = Math.min(tile + TILES_AT_ONCE, Math.ceil(Math.min(end, tiled) / TILE_WIDTH));
-    const tiles = await tilesAt<LeafTileRow>(run, organizationId, 0, TILE_ARRAYS, range(tile, last));
+    const tiles = await tilesAt<LeafTileRow>(run, organizationId, 0, TILE_ARRAYS, numbers(tile, last));
     yield within(tiles.flatMap((one) => indexed(arraysOf(one), Number(one.tile) * TILE_WIDTH)));
   }
   if (end > tiled) yield within(indexed(row, tiled));
@@ -242,8 +241,4 @@ function indexed({ chains, seqs, hashes }: LeafArrays, first: number): Positione
 
 function hashesOf({ chains, seqs, hashes }: LeafArrays): Uint8Array[] {
   return seqs.map((seq, n) => leafHash(entryLeaf({ chain: chains[n]!, seq, hash: hashes[n]! })));
-}
-
-function range(from: number, to: number): number[] {
-  return Array.from({ length: to - from }, (_, n) => from + n);
 }

@@ -16,7 +16,7 @@ import { replaceKey } from '../checkpoints/checkpoint.store.js';
 import { LeafIntegrator } from '../checkpoints/leaf-integrator.js';
 import { SignedState, LogRewritten } from '../checkpoints/signed-state.js';
 import { notesInForce, replaceNotes } from './authorization-notes.store.js';
-import { assertSigns, liveKey, OtherKey, signerOf } from './signer.js';
+import { currentSigner, liveKey, OtherKey, signerOf } from './signer.js';
 
 export interface RotatedSigningKey {
   readonly keyId: string;
@@ -46,7 +46,8 @@ export async function rotateSigningKey(url: string, { present, next }: SigningKe
   return withClaimedLeadership(url, async (lead) => {
     const done = await lead.run((run) => alreadyRotated(run, next));
     if (done) return done;
-    const trees = await lead.transact((run) => signedTrees(run, present)).catch(refused);
+    // With the old key alone: the new one vouches for nothing that is not proven by it.
+    const trees = await lead.transact(async (run) => SignedState.asSigned(run, await currentSigner(run, present))).catch(refused);
     // What has been waiting for long need not wait in the transaction that holds the platform's chain.
     await new LeafIntegrator(lead, trees).drain();
     return asService('cli', () => lead.transact((run) => rotate(run, trees, { present, next })));
@@ -56,13 +57,6 @@ export async function rotateSigningKey(url: string, { present, next }: SigningKe
 function refused(error: unknown): never {
   if (error instanceof OtherKey) throw new StartRefused(`${error.message}. The old key is needed to vouch for the new one`);
   throw error instanceof LogRewritten ? new StartRefused(error.message) : error;
-}
-
-/** With the old key alone: the new one vouches for nothing that is not proven by it. */
-async function signedTrees(run: RunStatement, present: string): Promise<SignedState> {
-  const signer = await signerOf(run, present);
-  await assertSigns(run, signer);
-  return SignedState.asSigned(run, signer);
 }
 
 async function rotate(run: RunStatement, trees: SignedState, { present, next }: SigningKeys): Promise<RotatedSigningKey> {

@@ -45,15 +45,13 @@ export async function otherKey(run: RunStatement, { instance, key, verifierKey: 
   return new OtherKey(key.id, live?.keyId ?? 'unknown', isVouchedFor);
 }
 
-/**
- * Whether this key is the one that signs; the first one that asks becomes it.
- *
- * @throws OtherKey
- */
-export async function assertSigns(run: RunStatement, signer: Signer): Promise<void> {
+/** The signer with this key, which must be the one that signs; the first one that asks becomes it. @throws OtherKey */
+export async function currentSigner(run: RunStatement, seed: string): Promise<Signer> {
+  const signer = await signerOf(run, seed);
   if (!(await liveKey(run))) await writeFirstKey(run, signer.key.id, signer.verifierKey);
   const other = await otherKey(run, signer);
   if (other) throw other;
+  return signer;
 }
 
 /** The keys that sign now, in their text form. Until the transaction ends no other replaces them. */

@@ -71,7 +71,6 @@ export class RetentionRunStore {
     await forgetSweptNotes(tx.run, organizationId);
   }
 
-  /** Forgets a retention run that was never recorded. */
   async forget(tx: Tx, { organizationId, id }: Pick<RetentionRun, 'organizationId' | 'id'>): Promise<void> {
     await tx.query(
       `delete from audit_sweeps where organization_id = $1 and id = $2 and state in ('writing', 'verified')`, [organizationId, id],

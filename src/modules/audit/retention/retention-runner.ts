@@ -31,7 +31,6 @@ export interface RetentionRunnerOptions {
   readonly key: SigningKey;
   /** Names of all anchors: what one of them does not know yet stays. */
   readonly anchors: readonly string[];
-  /** About how many entries go in one retention run. */
   readonly atOnce: number;
 }
 

@@ -10,7 +10,6 @@ import { isChainNamed } from './source/log-header.query.js';
 import type { Verification } from './verification-result.js';
 import { threadPool } from './worker-threads.js';
 
-/** What the thread of a verification is given. */
 export interface VerificationOrder {
   readonly databaseUrl: string;
   readonly organizations: readonly string[] | 'all';

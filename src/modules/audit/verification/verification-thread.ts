@@ -26,7 +26,6 @@ export async function run({ keepers, organizations, agentId, anchors, ...order }
   }
 }
 
-/** The record keeper that a module exports. */
 async function keeperOf(url: string): Promise<RecordKeeper> {
   const exported = Object.values((await import(url)) as Record<string, Partial<RecordKeeper>>);
   return exported.find(({ definedIn }) => definedIn === url) as RecordKeeper;

@@ -33,9 +33,7 @@ export class ErasureSteps {
     private readonly holders: PersonalDataHolders,
   ) {}
 
-  /**
-   * @throws UnderWay where another server erases
-   */
+  /** @throws UnderWay where another server erases */
   async step(key: ErasureKey): Promise<Stepped> {
     try {
       const next = await this.work.run(ALONE, (tx) => this.find(tx, key));

@@ -20,11 +20,9 @@ export class OrganizationFacts {
   readonly roles: Recorded<Role | Unknown> = new Map();
   /** By team and user. */
   readonly members: Recorded<TeamRole> = new Map();
-  /** Whether a stop of the organization is in force. */
   readonly stopped = new Versioned<boolean>();
   /** Positions of the entries that changed any of these. */
   readonly changes: number[] = [];
-  /** The position of the newest entry. */
   newest = 0;
   private first = 1;
   private readonly openStops = new Set<string>();
