@@ -1,5 +1,6 @@
+import type { IndexedLeaf } from '../../../src/domain/audit/entry/stored-entry.js';
 import { PLATFORM_TREE } from '../../../src/domain/audit/notes/checkpoint.js';
-import type { EntryPosition, ExportSource, PlacedLeaf } from '../../../src/domain/audit/export/export-source.js';
+import type { EntryPosition, ExportSource } from '../../../src/domain/audit/export/export-source.js';
 import type { NextKey } from '../../../src/domain/audit/notes/key-succession.js';
 import type { SigningKey } from '../../../src/domain/audit/notes/note.js';
 import { mapSiblings, siblingsOfNone } from '../../../src/domain/audit/tree/stored-map-nodes.js';
@@ -52,7 +53,7 @@ export function exportSourceOf(log: MemoryLog, key: SigningKey, facts: MemoryFac
     },
     reader: (tree, size) => readerAt(log.trees!, tree, size),
     leaves: (id, from, to) =>
-      inBatches(leavesOf(id).map((leaf, index): PlacedLeaf => ({ ...leaf, index })).slice(from, to), batch),
+      inBatches(leavesOf(id).map((leaf, index): IndexedLeaf => ({ ...leaf, index })).slice(from, to), batch),
     pending: (id, size) => {
       const integrated = leavesOf(id);
       const known = new Set(integrated.map(({ chain, seq }) => `${chain} ${seq}`));

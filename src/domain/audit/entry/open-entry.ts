@@ -78,8 +78,8 @@ function erasedIn(disclosures: string): ReadonlyMap<string, Blanks> {
   const all = new Map<string, { isWhole: boolean; names: Set<string>; nameless: Set<string> }>();
   for (const disclosure of Array.isArray(listed) ? listed : []) {
     if (!isJsonObject(disclosure) || disclosure['erased'] !== true || typeof disclosure['pointer'] !== 'string') continue;
-    const [place, name, key] = pointerSteps(disclosure['pointer']) ?? [];
-    if (place !== 'metadata' || name === undefined) continue;
+    const [container, name, key] = pointerSteps(disclosure['pointer']) ?? [];
+    if (container !== 'metadata' || name === undefined) continue;
     const blanks = getOrInsert(all, name, () => ({ isWhole: false, names: new Set<string>(), nameless: new Set<string>() }));
     if (key === undefined) blanks.isWhole = true;
     else (isErasedName(key) ? blanks.nameless : blanks.names).add(key);

@@ -46,7 +46,7 @@ interface Kinds {
   };
   /** Opens the entries of one organization, in the order of its tree. `size` is that of its checkpoint. */
   section: { readonly organizationId: string; readonly size: number; readonly chains: number };
-  /** An entry as stored. `index` is its place in the tree, null while it is queued. Archives keep disclosures apart. */
+  /** An entry as stored. `index` is that in the tree, null while it is queued. Archives keep disclosures apart. */
   entry: Omit<StoredEntry, 'disclosures'> & { readonly index: number | null; readonly disclosures?: string | undefined };
   /** Leaves [from, to) that the file does not hold: the roots of the largest aligned subtrees over them, left to right. */
   gap: { readonly from: number; readonly to: number; readonly because: 'swept' | 'range' | 'hidden'; readonly nodes: readonly string[] };

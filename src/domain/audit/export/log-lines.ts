@@ -2,10 +2,10 @@ import { PLATFORM_TREE, type StoredCheckpoint } from '../notes/checkpoint.js';
 import { blanksIn } from '../erasure/erase-disclosures.js';
 import { entryLine, keyMembers, line, type ExportLine, type LineOf } from './export-lines.js';
 import { metadataOf } from '../entry/payload.js';
-import type { StoredEntry } from '../entry/stored-entry.js';
+import type { IndexedLeaf, StoredEntry } from '../entry/stored-entry.js';
 import { consistencyProof, inclusionProof } from '../tree/tree-proofs.js';
 import { hashText } from '../tree/rfc6962.js';
-import type { EntryPosition, ExportSource, PlacedLeaf } from './export-source.js';
+import type { EntryPosition, ExportSource } from './export-source.js';
 import { blanksListed } from '../integrity/verify-erasures.js';
 import { GapBuilder, rangeGap } from './gap-lines.js';
 import { cutPointLinesOf, type CutPointLines } from './cut-point-lines.js';
@@ -207,7 +207,7 @@ class Section {
     return (await this.source.indexOf(entry)) === undefined;
   }
 
-  private async *some(leaves: readonly PlacedLeaf[], gap: GapBuilder): AsyncGenerator<ExportLine> {
+  private async *some(leaves: readonly IndexedLeaf[], gap: GapBuilder): AsyncGenerator<ExportLine> {
     const entries = await this.source.entries(this.id, leaves.filter((one) => !this.reasonFor(one)));
     let n = 0;
     for (const leaf of leaves) {

@@ -39,7 +39,7 @@ export interface EntriesFound {
 export interface OrganizationFound {
   readonly sum: MultisetDigest;
   readonly findings: FindingList;
-  /** Blanked values, by entry hash, digest and that of their place. */
+  /** Blanked values, by entry hash, digest and that of their pointer. */
   readonly blanks: ReadonlyMap<string, Blank['entry']>;
   /** Entries below a cut that its retention run may not have deleted yet. */
   readonly leftovers: number;

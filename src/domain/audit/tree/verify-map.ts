@@ -9,7 +9,7 @@ import { keyAt, type MapKey } from './stored-map-nodes.js';
 /** The map by its stored leaves. */
 export interface MapFound {
   readonly heads: readonly OrganizationHead[];
-  /** Computed from the heads, each at its organization's own place. */
+  /** Computed from the heads, each at its organization's own key. */
   readonly root: Uint8Array;
   readonly findings: FindingList;
 }
@@ -33,7 +33,7 @@ class MapVerifier {
   take(node: ShownMapNode): void {
     const { depth, organization, size, root } = node;
     if (depth === MAP_DEPTH) return this.leaf(node);
-    if (!isPlaced(node)) return this.wrong(`stands where none can be, at depth ${depth}`);
+    if (!isNodeKey(node)) return this.wrong(`stands where none can be, at depth ${depth}`);
     if (organization !== null || size !== null || root !== null) this.wrong(`has the head of an organization, at depth ${depth}`);
     if (this.nodes.has(nameOf(node))) this.wrong(`stands twice, at depth ${depth}`);
     else this.nodes.set(nameOf(node), node);
@@ -81,7 +81,7 @@ class MapVerifier {
 }
 
 /** Whether it is named as a node of this depth is: no more bytes, and nothing behind its own bits. */
-function isPlaced({ depth, prefix }: MapKey): boolean {
+function isNodeKey({ depth, prefix }: MapKey): boolean {
   return depth >= 0 && depth < MAP_DEPTH && sameHash(prefix, keyAt(prefix, depth).prefix) && prefix.length === Math.ceil(depth / 8);
 }
 

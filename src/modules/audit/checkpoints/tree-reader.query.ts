@@ -1,6 +1,7 @@
 import { PLATFORM_TREE, type TreeHead } from '../../../domain/audit/notes/checkpoint.js';
 import type { LeafRun, ShownTree } from '../../../domain/audit/integrity/log-source.js';
 import { numbers, TILE_WIDTH, tiledHashReader, type HashReader, type TileSource } from '../../../domain/audit/tree/hash-reader.js';
+import type { IndexedLeaf } from '../../../domain/audit/entry/stored-entry.js';
 import { entryLeaf } from '../../../domain/audit/tree/tree-leaf.js';
 import { leafHash } from '../../../domain/audit/tree/rfc6962.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
@@ -9,16 +10,6 @@ import { askable } from '../query/entry-rows.js';
 // Trees as they are stored. Each function reads by single statements and bears that the tree grows meanwhile: full tiles never
 // change, and what a reader was given of the tail stays right for the size that it was given for. For more than one tree of the
 // same moment, run them in one transaction that stands still.
-
-/** An entry as its organization's tree holds it. */
-export interface PositionedEntry {
-  /** Its index in the tree, from 0. */
-  readonly index: number;
-  readonly chain: string;
-  readonly seq: number;
-  /** Hex. */
-  readonly hash: string;
-}
 
 /** Leaves, in order. */
 export interface LeafArrays {
@@ -72,12 +63,12 @@ export async function* leavesOf(
   organizationId: string,
   from = 0,
   to = Number.MAX_SAFE_INTEGER,
-): AsyncGenerator<readonly PositionedEntry[], void, void> {
+): AsyncGenerator<readonly IndexedLeaf[], void, void> {
   const row = await treeRow(run, organizationId);
   if (!row) return;
   const end = Math.min(to, Number(row.size));
   const tiled = Number(row.size) - row.seqs.length;
-  const within = (leaves: PositionedEntry[]) => leaves.filter(({ index }) => index >= from && index < end);
+  const within = (leaves: IndexedLeaf[]) => leaves.filter(({ index }) => index >= from && index < end);
   for (let tile = Math.floor(from / TILE_WIDTH); tile * TILE_WIDTH < Math.min(end, tiled); tile += TILES_AT_ONCE) {
     const last = Math.min(tile + TILES_AT_ONCE, Math.ceil(Math.min(end, tiled) / TILE_WIDTH));
     const tiles = await tilesAt<LeafTileRow>(run, organizationId, 0, TILE_ARRAYS, numbers(tile, last));
@@ -137,13 +128,13 @@ export async function leafPositionOf(
   if (inTail >= 0) return Number(row.size) - row.seqs.length + inTail;
   const since = new Date(Math.max(0, Date.parse(timestamp) - SLACK_MS) || 0);
   for (const condition of ['integrated_at >= $4', 'integrated_at < $4']) {
-    const [found] = (await run(placeStatement(condition), [organizationId, chain, seq, since])) as { tile: string; at: string }[];
+    const [found] = (await run(positionStatement(condition), [organizationId, chain, seq, since])) as { tile: string; at: string }[];
     if (found) return Number(found.tile) * TILE_WIDTH + Number(found.at) - 1;
   }
   return undefined;
 }
 
-const placeStatement = (when: string) => `
+const positionStatement = (when: string) => `
   select l.tile, leaf.at from audit_tree_leaves l
   cross join lateral unnest(l.chains, l.seqs) with ordinality as leaf(chain, seq, at)
   where l.organization_id = $1 and l.${when} and $2 = any (l.chains) and leaf.chain = $2 and leaf.seq = $3
@@ -235,7 +226,7 @@ function arraysOf({ chains, seqs, hashes }: Omit<LeafTileRow, 'tile'>): LeafArra
   return { chains, seqs, hashes: seqs.map((_, n) => hashes.slice(n * HEX_DIGITS, (n + 1) * HEX_DIGITS)) };
 }
 
-function indexed({ chains, seqs, hashes }: LeafArrays, first: number): PositionedEntry[] {
+function indexed({ chains, seqs, hashes }: LeafArrays, first: number): IndexedLeaf[] {
   return seqs.map((seq, n) => ({ index: first + n, chain: chains[n]!, seq, hash: hashes[n]! }));
 }
 

@@ -5,7 +5,7 @@ import type { CutPointRow } from '../../../../domain/audit/integrity/log-source.
 import type { ExportSource } from '../../../../domain/audit/export/export-source.js';
 import { sealed } from '../../../../domain/audit/export/sealed-export.js';
 import type { SigningKey } from '../../../../domain/audit/notes/note.js';
-import type { StoredEntry } from '../../../../domain/audit/entry/stored-entry.js';
+import type { IndexedLeaf, StoredEntry } from '../../../../domain/audit/entry/stored-entry.js';
 import type { HashReader } from '../../../../domain/audit/tree/hash-reader.js';
 import { inclusionProof } from '../../../../domain/audit/tree/tree-proofs.js';
 import { hashText } from '../../../../domain/audit/tree/rfc6962.js';
@@ -13,7 +13,7 @@ import type { ReadStatement } from '../../../../platform/audit/record-keepers.js
 import { authorizationNotes } from '../../keys/authorization-notes.store.js';
 import { instanceName, newestCheckpoint, verifierKeys } from '../../checkpoints/checkpoint.query.js';
 import { consistencyOf, mapLine } from '../../proofs/proof.query.js';
-import { leavesOf, type PositionedEntry, readerOf } from '../../checkpoints/tree-reader.query.js';
+import { leavesOf, readerOf } from '../../checkpoints/tree-reader.query.js';
 import type { RetentionBatch } from '../plan/plan-batch.js';
 import { entriesAt } from '../../query/entries.query.js';
 
@@ -104,7 +104,7 @@ export class RetentionBatchReader {
     }
   }
 
-  private async *leaves(): AsyncGenerator<PositionedEntry> {
+  private async *leaves(): AsyncGenerator<IndexedLeaf> {
     const { run, organizationId, slice: { from, to, firsts } } = this;
     for await (const leaves of leavesOf(run, organizationId, from, to)) {
       for (const leaf of leaves) {
