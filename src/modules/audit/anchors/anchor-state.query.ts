@@ -48,7 +48,7 @@ export async function anchorState(run: ReadStatement, anchored: number): Promise
   return { ...state, commits: Number(commits), newest: size === null || root === null ? undefined : { size: Number(size), root } };
 }
 
-/** Whether this is a database that has the checkpoint: one that was put back has a smaller tree, one that went on from there another root. */
+/** Whether this database has the checkpoint: one that was put back has a smaller tree, one that went on from there another root. */
 export async function stillHas(run: ReadStatement, { size, root }: TreeHead): Promise<boolean> {
   const [row] = (await run(
     `select (select c.root from audit_checkpoints c where c.organization_id = 'platform' and c.size = $1) as root,

@@ -9,7 +9,7 @@ export async function watermarks(run: ReadStatement): Promise<Map<string, number
   return new Map(rows.map(({ destination, size }) => [destination, Number(size)]));
 }
 
-/** The size of the platform's tree that all of these anchors have. @param reported sizes by name, beyond which the database's word is void */
+/** The size of the platform's tree that all of these anchors have. @param reported sizes by name: the database's word counts up to these */
 export async function anchoredSize(
   run: ReadStatement, names: readonly string[], reported: ReadonlyMap<string, number> = new Map(),
 ): Promise<number> {
