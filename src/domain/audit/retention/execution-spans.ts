@@ -29,7 +29,7 @@ export function executionSpansOf(events: readonly PositionedEvent[]): ExecutionS
   for (const { chain, seq, event, executionId, hitlId, action } of events) {
     const name = executionId ?? (hitlId === null ? undefined : (executionOf.get(hitlId) ?? hitlId));
     if (name === undefined) continue;
-    const one = getOrInsert(gathered, name, () => ({ spans: new Map(), ended: false }));
+    const one = getOrInsert(gathered, name, () => ({ spans: new Map<string, { first: number; last: number }>(), ended: false }));
     one.ended ||= ENDINGS.has(event) || (event === 'hitl.timed_out' && ENDING_TIMEOUTS.has(action));
     const { first, last } = one.spans.get(chain) ?? { first: seq, last: seq };
     one.spans.set(chain, { first: Math.min(first, seq), last: Math.max(last, seq) });
