@@ -30,7 +30,7 @@ export interface WaitOptions {
 
 const WAIT_MS = 1_800_000;
 /** The longest for which the service holds an answer (contract of `?wait=`). */
-const HELD_SECONDS = 55;
+const LONG_POLL_SECONDS = 55;
 /** Beyond the wait itself: for the call that asks. */
 const CALL_MS = 60_000;
 /** The pauses begin with this where the service does not hold an answer: it holds 64 of one caller. */
@@ -90,9 +90,9 @@ export class Gate {
     const deadline = new Deadline(waitTimeoutMs, signal);
     let pending = 'status' in asked ? asked : undefined;
     try {
-      for (let unheld = 0; ; ) {
+      for (let immediate = 0; ; ) {
         // The first look is not held: it says at once what there is to wait for.
-        const wait = pending === undefined ? 0 : Math.min(HELD_SECONDS, Math.floor(deadline.remainingMs / 1_000));
+        const wait = pending === undefined ? 0 : Math.min(LONG_POLL_SECONDS, Math.floor(deadline.remainingMs / 1_000));
         const began = performance.now();
         const request = await this.#request(asked.hitlRequestId, wait, deadline);
         throwIfNotApproved(request);
@@ -104,8 +104,8 @@ export class Gate {
           onPending?.(pending);
           continue;
         }
-        unheld = performance.now() - began < wait * 500 ? unheld + 1 : 0;
-        const pauseMs = wait === 0 ? PAUSE_BASE_MS : unheld === 0 ? 0 : backoffMs(unheld, PAUSE_BASE_MS);
+        immediate = performance.now() - began < wait * 500 ? immediate + 1 : 0;
+        const pauseMs = wait === 0 ? PAUSE_BASE_MS : immediate === 0 ? 0 : backoffMs(immediate, PAUSE_BASE_MS);
         await deadline.pause(Math.min(deadline.remainingMs, pauseMs));
       }
     } catch (error) {
