@@ -1,5 +1,6 @@
-import type { MachineUse } from './machine.js';
-import { cell, table } from './report.js';
+import type { Measured } from './measure.js';
+import type { MachineUse } from './processes.js';
+import { cell, summaryOf, table } from './report.js';
 
 /** A value that was measured, beside the one that is wanted. */
 export interface Goal {
@@ -16,6 +17,14 @@ export interface Goal {
 export interface GoalsOfRun {
   readonly goals: readonly Goal[];
   readonly machine: MachineUse | undefined;
+}
+
+export function goalsOf(measured: Measured): Goal[] {
+  const { figure: { key, goal, hasQuickTail } } = measured;
+  if (goal === undefined) return [];
+  const { ratio, governed, bare } = summaryOf(measured);
+  const p99: Goal = { what: `${key}, p99 to bare's`, value: governed.p99 / bare.p99, wanted: 1, bound: 'most' };
+  return [{ what: `${key}, calls/s to bare's`, value: ratio, wanted: goal }, ...(hasQuickTail ? [p99] : [])];
 }
 
 const isReached = ({ value, wanted, bound }: Goal) => (bound === 'most' ? value <= wanted : value >= wanted);

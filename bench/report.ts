@@ -1,7 +1,6 @@
 import type { Verified } from './checks.js';
 import type { Environment } from './environment.js';
 import { INPUT } from './figures.js';
-import type { Goal } from './goals.js';
 import { type Measured, median, type Pair, type Phase } from './measure.js';
 import type { Options } from './options.js';
 
@@ -24,14 +23,6 @@ export function summaryOf({ pairs }: Measured): Summary {
     ratio: median(ratios), lowest: Math.min(...ratios), highest: Math.max(...ratios),
     governed: medianPhase(pairs, 'governed'), bare: medianPhase(pairs, 'bare'),
   };
-}
-
-export function goalsOf(measured: Measured): Goal[] {
-  const { figure: { key, goal, hasQuickTail } } = measured;
-  if (goal === undefined) return [];
-  const { ratio, governed, bare } = summaryOf(measured);
-  const p99: Goal = { what: `${key}, p99 to bare's`, value: governed.p99 / bare.p99, wanted: 1, bound: 'most' };
-  return [{ what: `${key}, calls/s to bare's`, value: ratio, wanted: goal }, ...(hasQuickTail ? [p99] : [])];
 }
 
 function medianPhase(pairs: readonly Pair[], side: 'governed' | 'bare'): Phase {

@@ -21,7 +21,7 @@ export async function proveAtLength(proof, { seed = randomInt(2 ** 31 - 1), coun
   }
   const missing = Object.entries(result.coverage).flatMap(([what, times]) => (times === 0 ? [what] : []));
   if (missing.length > 0) {
-    process.stdout.write(`held in ${result.checked} cases (${seconds} s), but nothing is proved of what never occurred: ${missing.join(', ')}\n`);
+    process.stdout.write(`held in ${result.checked} cases (${seconds} s), but of these nothing is proved: ${missing.join(', ')}\n`);
     return false;
   }
   process.stdout.write(`held in ${result.checked} cases (${seconds} s)\n`);

@@ -60,8 +60,10 @@ export async function logCheckOf(
 }
 
 /**
- * Which entries of retention runs count: those that the key that signs now has signed, by the database's word; integrity verifies that the
- * log announced this key. @param pinned only these keys are believed
+ * Tells whether the entry of a retention run is signed by a key that is not retired. The list of keys is the database's own here; the check
+ * of integrity proves that the log announced each of them.
+ *
+ * @param pinned only these keys are believed
  */
 async function authorizedRuns(run: ReadStatement, pinned: readonly string[] | undefined): Promise<IsAuthorizedRun> {
   const known = await allKeys(run);
@@ -69,7 +71,7 @@ async function authorizedRuns(run: ReadStatement, pinned: readonly string[] | un
   const verifier = new CheckpointVerifier({ instance: await instanceName(run), keys });
   const notes = new Map((await notesInForce(run, 'sweep')).map(({ entryId, note }) => [entryId, note]));
   return ({ stored }) => {
-    const said = { organizationId: stored.organizationId, ...statementIn(stored) };
-    return verifier.isOrdered('sweep', notes.get(stored.id) ?? null, said, verifier.unretired);
+    const statement = { organizationId: stored.organizationId, ...statementIn(stored) };
+    return verifier.isOrdered('sweep', notes.get(stored.id) ?? null, statement, verifier.unretired);
   };
 }
