@@ -1,4 +1,6 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { newId } from '../src/domain/ids.js';
 import { CONNECTOR_CAPABILITY } from './figures.js';
 import type { Stage } from './stage.js';
 
@@ -59,4 +61,24 @@ export async function post<Reply>(
   }
   if (response.status !== status) throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`);
   return (await response.json()) as Reply;
+}
+
+/** @returns the personal key of an admin: of the first organization, unless another is given */
+export async function anAdmin({ database }: Stage, organizationId?: string): Promise<string> {
+  const key = `svc_user_${randomBytes(32).toString('hex')}`;
+  const id = newId('usr');
+  // Past the API, and as old as an account is that may decide.
+  await database.query(
+    `insert into users (organization_id, id, email, email_folded, email_since, name, role, role_since, status, created_at, updated_at)
+     select coalesce($2, first_organization_id), $1, $1 || '@example.test', $1 || '@example.test', since, 'Admin', 'admin', since, 'active',
+       since, since
+     from instance, (select clock_timestamp() - interval '1 day' as since) long_ago`,
+    [id, organizationId ?? null],
+  );
+  await database.query(
+    `insert into personal_keys (organization_id, id, user_id, name, key_hash, created_by, created_at)
+     select coalesce($4, first_organization_id), $1, $2, 'bench', $3, 'root', clock_timestamp() - interval '1 day' from instance`,
+    [newId('key'), id, createHash('sha256').update(key).digest('hex'), organizationId ?? null],
+  );
+  return key;
 }

@@ -1,11 +1,9 @@
 // How soon an approved action is at its runtime: from sending the approval to the receiver's receipt of the call.
-import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { newId } from '../../src/domain/ids.js';
-import { post } from '../callers.js';
+import { anAdmin, post } from '../callers.js';
 import { bodyOf } from '../figures.js';
 import { atFixedMoments, type OpenLoop, type OpenLoopResult, percentile, startOpenLoop } from '../load/open-loop.js';
 import { cpuSeconds } from '../processes.js';
@@ -168,24 +166,4 @@ function timesOf(times: number[], answers: number[]): ApprovalTimes {
     late: times.filter((time) => time > TOO_LATE_MS).length,
     answeredP50: percentile(answers, 0.5), answeredP99: percentile(answers, 0.99),
   };
-}
-
-/** @returns an admin's personal key */
-async function anAdmin({ database }: Stage): Promise<string> {
-  const key = `svc_user_${randomBytes(32).toString('hex')}`;
-  const id = newId('usr');
-  // Past the API, and as old as an account is that may decide.
-  await database.query(
-    `insert into users (organization_id, id, email, email_folded, email_since, name, role, role_since, status, created_at, updated_at)
-     select first_organization_id, $1, $1 || '@example.test', $1 || '@example.test', since, 'Approver', 'admin', since, 'active',
-       since, since
-     from instance, (select clock_timestamp() - interval '1 day' as since) long_ago`,
-    [id],
-  );
-  await database.query(
-    `insert into personal_keys (organization_id, id, user_id, name, key_hash, created_by, created_at)
-     select first_organization_id, $1, $2, 'bench', $3, 'root', clock_timestamp() - interval '1 day' from instance`,
-    [newId('key'), id, createHash('sha256').update(key).digest('hex')],
-  );
-  return key;
 }

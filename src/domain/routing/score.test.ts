@@ -82,6 +82,13 @@ describe('for any agents and any task', () => {
     }));
   });
 
+  it('the first few are the first of all', () => {
+    fc.assert(fc.property(candidates, asked, fc.integer({ min: 1, max: 5 }), (agents, task, most) => {
+      const { eligible, rejected } = rank(agents, task);
+      expect(rank(agents, task, most)).toEqual({ eligible: eligible.slice(0, most), rejected: rejected.slice(0, most) });
+    }));
+  });
+
   it('an ineligible agent more changes nothing for the others', () => {
     fc.assert(fc.property(candidates, asked, fc.constantFrom<Partial<Candidate>>({ status: 'removed' }, { isStopped: true }, { holds: [] }),
       (agents, task, broken) => {

@@ -78,17 +78,51 @@ const RISK_FACTOR: Readonly<Record<RiskLevel, number>> = { minimal: 1, limited: 
 /**
  * Ranks agents for a task (interface, sections 4 and 8). Who is not eligible is rejected with the first reason that holds; each of the
  * others is scored by itself, so that nobody's score depends on who else is there. Equal scores: the fresher node first, then by id.
+ *
+ * @param most so many of the best, and of the rejected, are returned; default: all
  */
-export function rank(candidates: readonly Candidate[], wanted: Wanted): Ranking {
-  const eligible: (Scored & { readonly ageMs: number })[] = [];
-  const rejected: Rejected[] = [];
-  for (const candidate of candidates) {
-    const rejectedBecause = whyRejected(candidate, wanted);
-    if (rejectedBecause !== undefined) rejected.push({ agentId: candidate.id, rejectedBecause });
-    else eligible.push({ ...scored(candidate, wanted), ageMs: candidate.nodeAgeMs ?? Infinity });
+export function rank(candidates: readonly Candidate[], wanted: Wanted, most = Infinity): Ranking {
+  const tags = [...new Set(wanted.tags)];
+  const best = new Foremost<Placed>(most, byScore);
+  const rejected = new Foremost<Rejected>(most, byId);
+  for (const agent of candidates) {
+    const rejectedBecause = whyRejected(agent, wanted);
+    if (rejectedBecause !== undefined) rejected.add({ agentId: agent.id, rejectedBecause });
+    else best.add({ agentId: agent.id, agent, score: scoreOf(factorsOf(agent, tags)), ageMs: agent.nodeAgeMs ?? Infinity });
   }
-  eligible.sort((a, b) => b.score - a.score || byAge(a.ageMs, b.ageMs) || byId(a, b));
-  return { eligible: eligible.map(({ ageMs: _, ...one }) => one), rejected: rejected.sort(byId) };
+  return {
+    eligible: best.sorted().map(({ agentId, score, agent }) => ({ agentId, score, factors: factorsOf(agent, tags) })),
+    rejected: rejected.sorted(),
+  };
+}
+
+/** An eligible agent with all that its place hangs on. */
+interface Placed {
+  readonly agentId: string;
+  readonly agent: Candidate;
+  readonly score: number;
+  readonly ageMs: number;
+}
+
+/** The first of many by an order, without sorting the others. */
+class Foremost<Item> {
+  private items: Item[] = [];
+  /** The last of the first, once there are as many as are wanted. */
+  private last: Item | undefined;
+
+  constructor(private readonly most: number, private readonly order: (a: Item, b: Item) => number) {}
+
+  add(item: Item): void {
+    if (this.last !== undefined && this.order(item, this.last) >= 0) return;
+    this.items.push(item);
+    if (this.items.length < 2 * this.most) return;
+    this.items = this.sorted();
+    this.last = this.items.at(-1);
+  }
+
+  sorted(): Item[] {
+    return this.items.sort(this.order).slice(0, this.most);
+  }
 }
 
 /** The first reason why an agent is not eligible; undefined where it is. */
@@ -104,24 +138,30 @@ export function whyRejected(agent: Candidate, wanted: Wanted): Rejection | undef
   return wanted.needsNode && (agent.nodeAgeMs === undefined || agent.nodeAgeMs > FRESH_NODE_MS) ? 'no_fresh_node' : undefined;
 }
 
-function scored(agent: Candidate, { tags }: Wanted): Scored {
-  const wantedTags = new Set(tags);
-  const factors: Factors = {
+/** @param tags that are wanted, each once */
+function factorsOf(agent: Candidate, tags: readonly string[]): Factors {
+  return {
     freshness: freshnessOf(agent.nodeAgeMs),
     load: 1 / (1 + Math.max(0, agent.load)),
     // Half for who has done nothing yet, and no certainty from a few calls (Laplace's rule of succession).
     success: (agent.executed + 1) / (agent.ended + 2),
-    tags: wantedTags.size === 0 ? 1 : [...wantedTags].filter((tag) => agent.tags.includes(tag)).length / wantedTags.size,
+    tags: tags.length === 0 ? 1 : tags.filter((tag) => agent.tags.includes(tag)).length / tags.length,
     risk: RISK_FACTOR[agent.riskLevel],
   };
-  const score = (Object.keys(WEIGHTS) as (keyof Factors)[]).reduce((sum, name) => sum + WEIGHTS[name] * factors[name], 0);
-  return { agentId: agent.id, score, factors };
+}
+
+function scoreOf({ freshness, load, success, tags, risk }: Factors): number {
+  return WEIGHTS.freshness * freshness + WEIGHTS.load * load + WEIGHTS.success * success + WEIGHTS.tags * tags + WEIGHTS.risk * risk;
 }
 
 /** 1 for a node that is seen now, half after a minute. */
 function freshnessOf(ageMs: number | undefined): number {
   if (ageMs === undefined || ageMs >= FORGOTTEN_NODE_MS) return 0;
   return FRESH_NODE_MS / (FRESH_NODE_MS + Math.max(0, ageMs));
+}
+
+function byScore(a: Placed, b: Placed): number {
+  return b.score - a.score || byAge(a.ageMs, b.ageMs) || byId(a, b);
 }
 
 function byAge(a: number, b: number): number {

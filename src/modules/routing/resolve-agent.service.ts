@@ -1,16 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../domain/ids.js';
-import { rank, type Ranking, type Wanted } from '../../domain/routing/score.js';
+import { rank, type Scored, type Wanted } from '../../domain/routing/score.js';
 import { recordsNothing } from '../../platform/auth/access/call-context.js';
 import type { Caller } from '../../platform/auth/access/principal.js';
 import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
 import { Problem } from '../../platform/http/reply/problem.js';
 import { invalid } from '../../platform/http/fields/read-members.js';
-import type { Reply } from '../../platform/http/reply/replies.js';
+import { type Reply, reply } from '../../platform/http/reply/replies.js';
+import { requestContext } from '../../platform/http/request/request-context.js';
 import { DefinitionStore } from '../capabilities/definition.store.js';
 import { OrganizationsQuery } from '../organizations/organizations.query.js';
 import { type Candidates, CandidatesQuery } from './candidates.query.js';
-import { type RoutingDecision, RoutingDecisionStore } from './routing-decision.store.js';
+import { type LoggedCandidate, type RoutingDecision, RoutingDecisionStore } from './routing-decision.store.js';
 import type { ResolveDto } from './routing.dto.js';
 import { presentDecision, type RoutingDecisionEnvelope } from './routing.presenter.js';
 
@@ -20,9 +21,17 @@ const SHOWN = 20;
 /** What a task asks for, apart from what the definitions say. */
 export type Asked = Omit<Wanted, 'needsNode'> & { readonly organizationId: string; readonly description?: string | undefined };
 
+/** The best, and what is shown and logged: those with some of the rejected. */
+interface Ranked {
+  readonly eligible: readonly Scored[];
+  readonly candidates: readonly LoggedCandidate[];
+}
+
 /** Finds the agent for a task and writes down whom, and among whom. Grants and stops are judged again when the agent acts. */
 @Injectable()
 export class ResolveAgentService {
+  private readonly rankings = new WeakMap<Candidates, Map<string, Ranked>>();
+
   constructor(
     private readonly work: UnitOfWork,
     private readonly organizations: OrganizationsQuery,
@@ -40,22 +49,52 @@ export class ResolveAgentService {
     };
     const found = await this.candidates.read(asked.organizationId, asked);
     assertOwnRights(asked, found, caller);
-    const decision = decisionOf(asked, found, caller.actorId);
+    const decision = this.decisionOf(asked, found, caller.actorId);
     // The routing log is a log of its own: to ask who could do something governs nothing.
     recordsNothing();
-    const reply = await this.work.run({ chains: [], leavesFacts: true }, async (tx) => {
-      this.decisions.insert(tx, decision);
-      return decision.agentId === null ? undefined : tx.reply(200, { decision: presentDecision(shownTo(caller, decision)) });
-    });
-    return reply ?? this.refuse(decision);
+    const answer = () => ({ decision: presentDecision(shownTo(caller, decision)) });
+    if (requestContext.getStore()?.idempotency) {
+      const kept = await this.work.run({ chains: [], leavesFacts: true }, async (tx) => {
+        this.decisions.insert(tx, decision);
+        return decision.agentId === null ? undefined : tx.reply(200, answer());
+      });
+      return kept ?? this.refuse(decision);
+    }
+    await this.decisions.append(decision);
+    return decision.agentId === null ? this.refuse(decision) : reply(200, answer());
   }
 
   /** The decision about who does a delegated task, logged. @throws Problem NO_ELIGIBLE_AGENT */
   async find(asked: Asked, caller: Caller): Promise<RoutingDecision & { readonly agentId: string }> {
-    const decision = decisionOf(asked, await this.candidates.read(asked.organizationId, asked), caller.actorId);
-    await this.work.run({ chains: [], leavesFacts: true }, async (tx) => this.decisions.insert(tx, decision));
+    const decision = this.decisionOf(asked, await this.candidates.read(asked.organizationId, asked), caller.actorId);
+    await this.decisions.append(decision);
     const { agentId } = decision;
     return agentId === null ? this.refuse(decision) : { ...decision, agentId };
+  }
+
+  private decisionOf(asked: Asked, found: Candidates, askedBy: string): RoutingDecision {
+    const { eligible: [best], candidates } = this.ranked(asked, found);
+    return {
+      organizationId: asked.organizationId, id: newId('rte'), capabilities: [...asked.capabilities], description: asked.description ?? null,
+      tags: [...asked.tags], teamId: asked.teamId ?? null, exclude: [...asked.exclude], agentId: best?.agentId ?? null,
+      agentName: found.agents.find(({ id }) => id === best?.agentId)?.name ?? null, score: best?.score ?? null,
+      candidates, askedBy, createdAt: new Date(),
+    };
+  }
+
+  /** Calls that share what was read, and ask the same of it, share its order too. */
+  private ranked({ organizationId: _, description: __, ...wanted }: Asked, found: Candidates): Ranked {
+    const { agents, needsNode } = found;
+    const key = JSON.stringify(wanted);
+    const known = this.rankings.get(found) ?? new Map<string, Ranked>();
+    this.rankings.set(found, known);
+    let ranked = known.get(key);
+    if (!ranked) {
+      const { eligible, rejected } = rank(agents, { ...wanted, needsNode }, SHOWN);
+      ranked = { eligible, candidates: [...eligible, ...rejected] };
+      known.set(key, ranked);
+    }
+    return ranked;
   }
 
   /** Where it is a capability that is missing, nobody could hold it. */
@@ -91,15 +130,4 @@ function assertOwnRights({ capabilities }: Asked, { agents }: Candidates, { prin
   const missing = capabilities.find((one) => !inToken(one) || !own?.holds.includes(one) || own.blocked.includes(one));
   if (missing === undefined) return;
   throw new Problem('CAPABILITY_NOT_GRANTED', `An agent asks for what it holds itself, and this one may not do ${missing}.`);
-}
-
-function decisionOf(asked: Asked, { agents, needsNode }: Candidates, askedBy: string): RoutingDecision {
-  const ranking: Ranking = rank(agents, { ...asked, needsNode });
-  const [best] = ranking.eligible;
-  return {
-    organizationId: asked.organizationId, id: newId('rte'), capabilities: [...asked.capabilities], description: asked.description ?? null,
-    tags: [...asked.tags], teamId: asked.teamId ?? null, exclude: [...asked.exclude], agentId: best?.agentId ?? null,
-    agentName: agents.find(({ id }) => id === best?.agentId)?.name ?? null, score: best?.score ?? null,
-    candidates: [...ranking.eligible.slice(0, SHOWN), ...ranking.rejected.slice(0, SHOWN)], askedBy, createdAt: new Date(),
-  };
 }

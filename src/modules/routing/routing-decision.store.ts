@@ -3,6 +3,8 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { Rejected, Scored } from '../../domain/routing/score.js';
 import { type Scope, scopeCondition } from '../../platform/auth/access/scope.js';
+import { Batcher, type ItemOutcome } from '../../platform/database/batching/batcher.js';
+import { Statements } from '../../platform/database/statements/statements.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 
 /** One of those who were looked at, with its score or the reason why it was none. */
@@ -21,7 +23,7 @@ export interface RoutingDecision {
   agentId: string | null;
   agentName: string | null;
   score: number | null;
-  candidates: LoggedCandidate[];
+  candidates: readonly LoggedCandidate[];
   askedBy: string;
   createdAt: Date;
 }
@@ -32,29 +34,37 @@ export const LOG_LENGTH = 200;
 const COLUMNS = `d.organization_id as "organizationId", d.id, d.capabilities, d.description, d.tags, d.team_id as "teamId", d.exclude,
   d.agent_id as "agentId", d.agent_name as "agentName", d.score, d.candidates, d.asked_by as "askedBy", d.created_at as "createdAt"`;
 
+/** $1: rows as JSON. Of each organization those go that the log has no room for: what is written here is not seen here, but counted. */
+const WRITE = `
+  with written as (
+    insert into routing_decisions select * from json_populate_recordset(null::routing_decisions, $1) returning organization_id),
+  added as (select organization_id, count(*) as n from written group by 1)
+  delete from routing_decisions where ctid = any (array(
+    select old.ctid from added cross join lateral (
+      select d.ctid from routing_decisions d where d.organization_id = added.organization_id and d.id < (
+        select id from routing_decisions where organization_id = added.organization_id
+        order by id desc offset ${LOG_LENGTH - 1} - n limit 1)
+      for update skip locked) old))`;
+
 @Injectable()
 export class RoutingDecisionStore {
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+  private readonly batcher = new Batcher<RoutingDecision, void>({
+    lanes: 1, largest: 64, longest: 5_000, keyOf: () => '', process: (decisions) => this.process(decisions),
+  });
 
-  /** Writes a decision, and forgets those that the log has no room for. */
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly statements: Statements,
+  ) {}
+
+  /** Writes a decision, with those of other calls, and forgets those that the log has no room for. Resolves once it is durable. */
+  append(decision: RoutingDecision): Promise<void> {
+    return this.batcher.submit(decision);
+  }
+
+  /** The same within a unit of work. */
   insert(tx: Tx, decision: RoutingDecision): void {
-    tx.queue(
-      `insert into routing_decisions (organization_id, id, capabilities, description, tags, team_id, exclude, agent_id, agent_name, score,
-         candidates, asked_by, created_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-      [
-        decision.organizationId, decision.id, decision.capabilities, decision.description, decision.tags, decision.teamId, decision.exclude,
-        decision.agentId, decision.agentName, decision.score, JSON.stringify(decision.candidates), decision.askedBy, decision.createdAt,
-      ],
-    );
-    // Of many at once one forgets, and the others do not wait for it. Both inner questions are asked once: a join would ask for each row.
-    tx.queue(
-      `delete from routing_decisions where organization_id = $1 and id = any (array(
-         select id from routing_decisions where organization_id = $1 and id < (
-           select id from routing_decisions where organization_id = $1 order by id desc offset ${LOG_LENGTH - 1} limit 1)
-         for update skip locked))`,
-      [decision.organizationId],
-    );
+    tx.queue(WRITE, [rowsOf([decision])]);
   }
 
   /** The last decisions, newest first, of the organizations that the scope reaches: no more than the log of one holds. */
@@ -66,4 +76,16 @@ export class RoutingDecisionStore {
       [organizationId ?? null, ...within.parameters],
     );
   }
+  private async process(decisions: readonly RoutingDecision[]): Promise<ItemOutcome<void>[]> {
+    await this.statements.run({ name: 'routing-log-1', text: WRITE }, [rowsOf(decisions)]);
+    return decisions.map(() => ({ kind: 'answer', answer: undefined }));
+  }
+}
+
+function rowsOf(decisions: readonly RoutingDecision[]): string {
+  return JSON.stringify(decisions.map((decision) => ({
+    organization_id: decision.organizationId, id: decision.id, capabilities: decision.capabilities, description: decision.description,
+    tags: decision.tags, team_id: decision.teamId, exclude: decision.exclude, agent_id: decision.agentId, agent_name: decision.agentName,
+    score: decision.score, candidates: decision.candidates, asked_by: decision.askedBy, created_at: decision.createdAt,
+  })));
 }
