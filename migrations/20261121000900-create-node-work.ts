@@ -1,4 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { NODE_POLL } from './node/poll.js';
+import { NODE_ANSWER, NODE_START } from './node/start-and-answer.js';
 
 /**
  * Why: work that an agent's own node does waits for that node in a row of its own, so that any server can hand it out, take its answer,
@@ -43,4 +45,5 @@ const STATEMENTS = [
   `create index node_work_age on node_work (deadline)`,
   // What a node says of itself, beside the time at which it was last seen.
   `alter table agents add column node_load real, add column node_version text`,
+  NODE_POLL, NODE_START, NODE_ANSWER,
 ];

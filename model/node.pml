@@ -222,7 +222,10 @@ proctype Node() {
   :: d_step { phase == 0 && ROW_FREE && is_at && fence < LEASES && (work == queued || (work == leased && lease_out)) ->
        work = leased; fence = fence + 1; lease_out = 0; begun = 0; mine = fence; phase = 1
      }
-  /* The start: lock and read; then ask, compare, write and commit. */
+  /*
+   * The start: lock and read; then ask, compare, write and commit. In a batch it is asked before, by facts whose revisions are compared
+   * under the lock: the same, since whoever withdraws authority raises a revision under it.
+   */
   :: atomic { phase == 1 && HEAD_FREE && ROW_FREE ->
        TAKE_HEAD; TAKE_ROW; seen = work; seen_fence = fence; seen_authority = authority; seen_at = is_at; phase = 4
      }

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { type Scope, scopeCondition } from '../../platform/auth/access/scope.js';
+import { GatheredReads } from '../../platform/database/batching/gathered-reads.js';
 import { Statements } from '../../platform/database/statements/statements.js';
+import { textArray } from '../../platform/database/statements/text-array.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 import { Problem } from '../../platform/http/reply/problem.js';
 import { EXECUTION_COLUMNS } from './execution-columns.js';
@@ -27,12 +29,22 @@ export interface CancelledExecution {
   auditId: string | null;
 }
 
+const FOUND = `
+  select i.n, ${EXECUTION_COLUMNS} from unnest($1::text[], $2::text[]) with ordinality as i(organization_id, id, n)
+  cross join lateral (select * from executions where organization_id = i.organization_id and id = i.id limit 1) e`;
+
 @Injectable()
 export class ExecutionStore {
+  private readonly gathered: GatheredReads<Pick<ExecutionRef, 'organizationId' | 'id'>, ExecutionEntity>;
+
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly statements: Statements,
-  ) {}
+  ) {
+    this.gathered = new GatheredReads(statements, FOUND, (all) => [
+      textArray(all.map(({ organizationId }) => organizationId)), textArray(all.map(({ id }) => id)),
+    ]);
+  }
 
   /** @throws Problem NOT_FOUND */
   async findRef(scope: Scope, id: string): Promise<ExecutionRef> {
@@ -47,9 +59,8 @@ export class ExecutionStore {
   }
 
   /** As it is at this moment, without a lock. */
-  async find({ organizationId, id }: Pick<ExecutionRef, 'organizationId' | 'id'>): Promise<ExecutionEntity | undefined> {
-    const sql = `select ${EXECUTION_COLUMNS} from executions e where e.organization_id = $1 and e.id = $2`;
-    return (await this.statements.byKey<ExecutionEntity>(sql, [organizationId, id]))[0];
+  find({ organizationId, id }: Pick<ExecutionRef, 'organizationId' | 'id'>): Promise<ExecutionEntity | undefined> {
+    return this.gathered.read({ organizationId, id });
   }
 
   /** Reads the row and locks it until this unit of work ends. */

@@ -11,7 +11,7 @@ import { HITL_TOPIC } from '../hitl/events/hitl-event.js';
 import { HitlService } from '../hitl/hitl.service.js';
 import type { AdmissionAnswer } from './admission/admission-item.js';
 import { AdmissionService } from './admission/admission.service.js';
-import type { Closed } from './execution/close-execution.service.js';
+import type { Closed } from '../executions/closing/closing-events.js';
 import type { ExecuteCall } from './admission/execute-call.js';
 import { ExecutionAnswerService, INDETERMINATE, locationOf, REPLAYED } from './execution-answer.service.js';
 import type { GateBlocked, GateExecuted, GateFailed, GatePending, GateReply } from './gate.dto.js';

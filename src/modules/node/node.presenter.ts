@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../domain/json.js';
 import type { LeasedWork, StartedWorkReply } from './node.dto.js';
-import type { Lease } from './node-work.store.js';
+import type { Lease } from './work.js';
 import type { StartedWork } from './start-work.service.js';
 
 export function presentLease({ executionId, capability, fence, deadline, leaseUntil }: Lease): LeasedWork {

@@ -6,7 +6,8 @@ import type { Signal } from '../../platform/wake/signal.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import type { CutOff, LeftBehind, Runtime, RuntimeCall, RuntimeError, RuntimeReturn } from '../gate/runtimes/runtime.js';
 import { NodeWorkQuery } from './node-work.query.js';
-import { NodeWorkStore, type WorkKey } from './node-work.store.js';
+import { NodeWorkStore } from './node-work.store.js';
+import type { WorkKey, WorkStatus } from './work.js';
 
 /** While the news of other servers come in, a wait looks only in case one was missed. */
 const LOOK_EVERY_MS = 10_000;
@@ -43,10 +44,12 @@ export class NodeRuntime implements Runtime {
   async run(call: RuntimeCall, signal: AbortSignal): Promise<RuntimeReturn> {
     // Made before the work can be seen, so that no news of it is missed.
     const news = this.waiters.signal(call.executionId);
+    this.work.batches.awaited.set(call.executionId, undefined);
     try {
       return await this.queued(call, news, signal);
     } finally {
       news.close();
+      this.work.batches.awaited.delete(call.executionId);
     }
   }
 
@@ -63,18 +66,24 @@ export class NodeRuntime implements Runtime {
     const key: WorkKey = { organizationId: call.organizationId, executionId: call.executionId, executionFence: call.fence };
     let isQueued = false;
     let mayBeQueued = false;
+    let status: WorkStatus | undefined;
     for (;;) {
+      const closed = this.work.batches.awaited.get(call.executionId);
+      if (closed) return { kind: 'elsewhere', closed };
       if (this.waiters.isClosing || signal.aborted) return ELSEWHERE;
       try {
         if (!isQueued) {
           if (call.deadline.left() <= 0) return mayBeQueued ? ELSEWHERE : refused(call, NOT_BEGUN);
           mayBeQueued = true;
           const seconds = call.deadline.left() / 1_000;
-          await this.work.queue({ ...key, agentId: call.agentId, seconds, yields: call.beginBy !== undefined });
+          status = await this.work.batches.queue({ ...key, agentId: call.agentId, seconds, yields: call.beginBy !== undefined });
           isQueued = true;
           this.waiters.wake(nodeTopic(call.agentId));
         }
-        const outcome = await this.look(call, key);
+        // What has just been queued is not looked at before there is news of it.
+        const left = status === 'queued' ? leftToBegin(call) : 0;
+        status = undefined;
+        const outcome = left > 0 ? left : await this.look(call, key);
         if (typeof outcome !== 'number') return outcome;
         await news.next(Math.min(outcome, this.waiters.hearsOthers ? LOOK_EVERY_MS : LOOK_ALONE_EVERY_MS));
       } catch (error) {
@@ -99,11 +108,16 @@ export class NodeRuntime implements Runtime {
       // Recovery gives it to a node again, with the same key, or says that nobody knows.
       return bearsRepetition(call) ? ELSEWHERE : { kind: 'unknown', error: NO_ANSWER };
     }
-    const left = (call.beginBy ?? call.deadline).left();
+    const left = leftToBegin(call);
     if (left > 0) return left;
     // Somebody may start it at this moment: then this changes nothing, and the next look sees it.
     return (await this.work.withdraw(key)) ? refused(call, NOT_BEGUN) : 0;
   }
+}
+
+/** Milliseconds in which a node has to begin it. */
+function leftToBegin({ beginBy, deadline }: RuntimeCall): number {
+  return (beginBy ?? deadline).left();
 }
 
 /** Nothing was done; but of a later beginning nobody knows what the nodes of the earlier ones did. */

@@ -9,7 +9,8 @@ import { AnswerWorkService, type NodeResult } from './answer-work.service.js';
 import type { WorkResultDto } from './node.dto.js';
 import { nodeTopic } from './node.runtime.js';
 import { NodeWorkQuery } from './node-work.query.js';
-import { type Lease, type NodeRef, NodeWorkStore } from './node-work.store.js';
+import { NodeWorkStore } from './node-work.store.js';
+import type { Lease } from './work.js';
 import { notInToken } from './start-work.service.js';
 
 const CODE = 'NODE_ERROR';
@@ -34,7 +35,7 @@ export class NodeService {
   async heartbeat(state: NodeState, caller: Caller): Promise<Heartbeat> {
     recordsNothing();
     const node = nodeOf(caller);
-    const nodeLastSeen = await this.seen(node, state);
+    const nodeLastSeen = await saySeen(this.statements, { organizationId: node.organizationId, id: node.agentId }, state);
     return { agentId: node.agentId, nodeLastSeen, cancelled: await this.query.cancelled(node) };
   }
 
@@ -47,8 +48,13 @@ export class NodeService {
   async lease(wait: number, caller: Caller): Promise<Lease | undefined> {
     recordsNothing();
     const node = nodeOf(caller);
-    await this.seen(node);
-    return this.waiters.until(nodeTopic(node.agentId), caller, wait, () => this.next(node), (lease) => lease !== undefined);
+    let isThere = true;
+    const next = async () => {
+      const lease = await this.next(node, isThere);
+      isThere = false;
+      return lease;
+    };
+    return this.waiters.until(nodeTopic(node.agentId), caller, wait, next, (lease) => lease !== undefined);
   }
 
   /** @throws Problem VALIDATION_FAILED, and what `AnswerWorkService.answer` throws */
@@ -65,21 +71,15 @@ export class NodeService {
     return this.answers.answer(executionId, fence, result, nodeOf(caller));
   }
 
-  private async next(node: NodeRef): Promise<Lease | undefined> {
-    const lease = await this.store.lease(node);
-    const withheld = lease === undefined ? await this.store.withheld(node) : undefined;
+  private async next(node: AgentPrincipal, isThere: boolean): Promise<Lease | undefined> {
+    const { lease, withheld } = await this.store.batches.poll({ node, isThere });
     // Without a word the node of an old token would never learn that there is something to do.
     if (withheld !== undefined) throw notInToken(withheld);
     return lease;
   }
-
-  private seen({ organizationId, agentId: id }: NodeRef, state: NodeState = {}): Promise<Date> {
-    return saySeen(this.statements, { organizationId, id }, state);
-  }
 }
 
 /** The access table lets agents alone come here. */
-export function nodeOf({ principal }: Caller): NodeRef {
-  const { organizationId, agentId, epoch, capabilities } = principal as AgentPrincipal;
-  return { organizationId, agentId, epoch, capabilities };
+export function nodeOf({ principal }: Caller): AgentPrincipal {
+  return principal as AgentPrincipal;
 }

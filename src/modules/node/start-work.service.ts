@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { recordsNothing } from '../../platform/auth/access/call-context.js';
+import type { AgentPrincipal } from '../../platform/auth/access/principal.js';
 import { pipelined } from '../../platform/database/transaction/pipelined.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
@@ -10,11 +11,18 @@ import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { ExecutionStore } from '../executions/execution.store.js';
 import { StillAllowedService } from '../gate/execution/still-allowed.service.js';
 import { planFor } from '../hitl/requests/request-plan.js';
-import { type NodeRef, NodeWorkStore, type Work } from './node-work.store.js';
+import { NodeWorkStore } from './node-work.store.js';
+import type { Work } from './work.js';
 
 /** A work with its execution, read and locked under the head of its agent. */
 export interface ReadWork {
   readonly work: Work | undefined;
+  readonly execution: ExecutionEntity | undefined;
+}
+
+/** A work with its execution as they were at a moment. */
+export interface FoundWork {
+  readonly work: (Work & { readonly readAt: Date }) | undefined;
   readonly execution: ExecutionEntity | undefined;
 }
 
@@ -39,11 +47,16 @@ export class StartWorkService {
    * @throws Problem NOT_FOUND for what is no work of this agent; CAPABILITY_NOT_IN_TOKEN; CONFLICT where the lease does not hold any
    * more; NOT_EXECUTABLE where the gate refuses now: the execution is closed as failed then
    */
-  async start(executionId: string, fence: number, node: NodeRef): Promise<StartedWork> {
+  async start(executionId: string, fence: number, node: AgentPrincipal): Promise<StartedWork> {
     const ref = { organizationId: node.organizationId, executionId };
+    const known = await this.find(ref);
+    const begun = await this.startInBatch(known, fence, node);
+    if (begun) {
+      recordsNothing();
+      return begun;
+    }
     // An execution keeps the chain of its task, so that it can be read before the heads of the chain are locked.
-    const known = await this.executions.find({ organizationId: node.organizationId, id: executionId });
-    const plan = planFor({ ...node, taskChain: known?.taskChain ?? null });
+    const plan = planFor({ ...node, taskChain: known.execution?.taskChain ?? null });
     const outcome = await this.units.runOn(plan, (tx) => this.read(tx, ref), async (tx, read) => {
       const { work, execution } = ownWork(read, node);
       const { capabilities } = node;
@@ -62,12 +75,32 @@ export class StartWorkService {
     throw new Problem('NOT_EXECUTABLE', `The action may not be done any more: ${outcome.code}. Nothing was done.`);
   }
 
-  /** Both rows, where they are there. */
+  /** Both rows as they are at this moment, without a lock. */
+  async find({ organizationId, executionId }: { organizationId: string; executionId: string }): Promise<FoundWork> {
+    const [work, execution] = await Promise.all([
+      this.store.batches.find({ organizationId, executionId }), this.executions.find({ organizationId, id: executionId }),
+    ]);
+    return { work, execution };
+  }
+
+  /** Both rows, locked, where they are there. */
   read(tx: Tx, { organizationId, executionId }: { organizationId: string; executionId: string }): Promise<ReadWork> {
     return pipelined([
       this.store.read(tx, { organizationId, executionId }),
       this.executions.readAny(tx, { organizationId, id: executionId }),
     ]).then(([work, execution]) => ({ work, execution }));
+  }
+
+  /** With those of other nodes, by facts whose revisions are compared under the locks; undefined where that is not enough. */
+  private async startInBatch({ work, execution }: FoundWork, fence: number, node: AgentPrincipal): Promise<StartedWork | undefined> {
+    if (work?.agentId !== node.agentId || execution === undefined) return undefined;
+    const isHeld = node.capabilities === 'any' || node.capabilities.includes(execution.capability);
+    if (!isHeld || work.status !== 'leased' || work.fence !== fence || !isAt(work, execution)) return undefined;
+    const facts = await this.allowed.byRevision(execution, node);
+    if (facts === undefined) return undefined;
+    if ((await this.store.batches.start({ node, work, facts })) === 'ok') return { work, execution };
+    this.allowed.forget(execution, node);
+    return undefined;
   }
 
   private async refuse(tx: Tx, work: Work, execution: ExecutionEntity, hindrance: string): Promise<{ readonly code: string }> {
@@ -88,7 +121,7 @@ export function notInToken(capability: string): Problem {
 }
 
 /** @throws Problem NOT_FOUND */
-export function ownWork({ work, execution }: ReadWork, { agentId }: NodeRef): { work: Work; execution: ExecutionEntity } {
+export function ownWork({ work, execution }: ReadWork, { agentId }: AgentPrincipal): { work: Work; execution: ExecutionEntity } {
   if (work?.agentId !== agentId || execution === undefined) throw new Problem('NOT_FOUND', 'This agent has no such work.');
   return { work, execution };
 }

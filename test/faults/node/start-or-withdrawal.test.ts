@@ -45,6 +45,9 @@ beforeEach(async () => {
   agent = await anAgent(one).granted(capability).create();
 });
 
+/** What counts against limits starts in a unit of work, not in a batch. */
+const LIMITED = { limits: [{ max: 1_000, per: 'day', then: 'block' }] };
+
 const at = (server: TestServer): Client => asRoot(server).with({ authorization: `Bearer ${agent.token}` });
 
 test('started between a server\'s last look and its withdrawal: it stays the node\'s', async () => {
@@ -61,7 +64,8 @@ test('started between a server\'s last look and its withdrawal: it stays the nod
   expect(webhook.requests).toHaveLength(before);
 });
 
-test('withdrawn while it is starting: the withdrawal waits, and changes nothing', async () => {
+test('withdrawn while a unit of work starts it: the withdrawal waits, and changes nothing', async () => {
+  agent = await anAgent(one).granted(capability, LIMITED).create();
   (await heartbeat(at(one))).expect(200);
   const answer = at(one).post(EXECUTE, { capability });
   const work = await leased(at(one));
@@ -75,16 +79,34 @@ test('withdrawn while it is starting: the withdrawal waits, and changes nothing'
   expect(webhook.requests).toHaveLength(before);
 });
 
-test('withdrawn before it is started: it is the fallback\'s, and nothing is handed out', async () => {
+test.each([['a batch', {}, 'node-start-'], ['a unit of work', LIMITED, 'node_work w where w.organization_id']])(
+  'withdrawn before %s starts it: it is the fallback\'s, and nothing is handed out', async (_, terms, statement) => {
+    agent = await anAgent(one).granted(capability, terms).create();
+    (await heartbeat(at(one))).expect(200);
+    const starting = line.hold(statement);
+    const answer = at(one).post(EXECUTE, { capability });
+    const work = await leased(at(one));
+    const started = start(at(held), work);
+    await starting.held;
+    expect((await answer.finally(starting.release)).expect(200).at('status')).toBe('executed');
+    // Held for longer than a unit of work may take, it may be ended for that: then only the next answer tells.
+    expect([409, 503]).toContain((await started).status);
+    (await start(at(one), work)).expect(409, 'CONFLICT');
+    expect(webhook.requests).toHaveLength(before + 1);
+  });
+
+test('a token that ends before its batch takes the result: the result is refused, and taken with another token', async () => {
   (await heartbeat(at(one))).expect(200);
-  const starting = line.hold('node_work w where w.organization_id');
   const answer = at(one).post(EXECUTE, { capability });
   const work = await leased(at(one));
-  const started = start(at(held), work);
-  await starting.held;
-  expect((await answer.finally(starting.release)).expect(200).at('status')).toBe('executed');
-  // Held for longer than a unit of work may take, it may be ended for that: then only the next answer tells.
-  expect([409, 503]).toContain((await started).status);
-  (await start(at(one), work)).expect(409, 'CONFLICT');
-  expect(webhook.requests).toHaveLength(before + 1);
+  (await start(at(one), work)).expect(200);
+  const taking = line.hold('node-answer-');
+  const refused = result(at(held), work);
+  await taking.held;
+  (await asRoot(one).delete(`/api/v1/agents/${agent.id}/tokens`).finally(taking.release)).expect(204);
+  (await refused).expect(401, 'UNAUTHENTICATED');
+  const token = (await asRoot(one).post(`/api/v1/agents/${agent.id}/token`)).expect(200).text('token');
+  (await result(asRoot(held).with({ authorization: `Bearer ${token}` }), work)).expect(200);
+  await answer.catch(() => undefined);
+  expect(await executionOf(one, work.id)).toMatchObject({ status: 'executed', output: { done: true } });
 });

@@ -37,3 +37,11 @@ export async function leased(node: Client): Promise<LeasedWork> {
     return reply.expect(200).at('task') as LeasedWork;
   });
 }
+
+/** The node leases, starts and answers what this call gives it. */
+export async function doneByNode(node: Client, answer: Promise<Reply>): Promise<void> {
+  const work = await leased(node);
+  (await start(node, work)).expect(200);
+  (await result(node, work)).expect(200);
+  (await answer).expect(200);
+}

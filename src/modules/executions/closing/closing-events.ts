@@ -12,6 +12,12 @@ export interface End {
   readonly error?: ExecutionError;
 }
 
+/** How an execution ended, as it is stored and answered. */
+export interface Closed extends End {
+  readonly auditId: string;
+  readonly durationMs: number;
+}
+
 /** Of which execution an event tells. */
 export interface EventSubject {
   readonly executionId: string;

@@ -1,53 +1,34 @@
 import { Injectable } from '@nestjs/common';
-import type { AuditEvent } from '../../../domain/audit/catalogue/audit-events.js';
 import { agentChain } from '../../../domain/audit/entry/chain.js';
-import { type PreparedEntry, prepareEntry } from '../../../domain/audit/entry/prepare-entry.js';
-import { jcs } from '../../../domain/audit/entry/jcs.js';
 import { newId } from '../../../domain/ids.js';
 import type { JsonValue } from '../../../domain/json.js';
 import { asService } from '../../../platform/auth/access/call-context.js';
 import { Batcher, type ItemOutcome } from '../../../platform/database/batching/batcher.js';
-import { entryColumns } from '../../../platform/database/transaction/chain-writer.js';
 import type { NamedStatement } from '../../../platform/database/statements/named-statement.js';
 import { Statements } from '../../../platform/database/statements/statements.js';
-import { notify } from '../../../platform/outbox/effects.js';
 import { OutboxSignal } from '../../../platform/outbox/outbox-signal.js';
 import { isPassing } from '../../../platform/http/reply/failure.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
-import { closingEvent, type End, lateEvent } from '../../executions/closing/closing-events.js';
+import { type Closed, lateEvent } from '../../executions/closing/closing-events.js';
 import { ExecutionStore } from '../../executions/execution.store.js';
 import type { ExecutionEntity, ExecutionRuntime } from '../../executions/execution.entity.js';
 import type { StartedExecution } from '../admission/admission-item.js';
 import { LEASE_GRACE_SECONDS, RHYTHM_MS } from '../admission/admission-plan.js';
 import type { RuntimeOutcome } from '../runtimes/runtime.js';
-
-/** How an execution ended, as it is stored and answered. */
-export interface Closed extends End {
-  readonly auditId: string;
-  readonly durationMs: number;
-}
+import { closeParameters, closePlaceholders, type Closing, closingOf, prepared, signalNews } from './closing-batch.js';
 
 /** `lost`: recovery, usually, has closed the execution first or begun it again; the late answer gets an entry of its own. */
 type CloseResult = 'ok' | 'lost';
 
-interface Closing {
-  execution: StartedExecution;
-  closed: Closed;
-  runtime: ExecutionRuntime;
-  /** The closing one is the last. */
-  entries: readonly PreparedEntry[];
-}
+type Started = Closing & { readonly execution: StartedExecution };
 
-const CLOSE: NamedStatement = {
-  name: 'gate-close-4',
-  text: 'select gate_close_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) as results',
-};
+const CLOSE: NamedStatement = { name: 'gate-close-4', text: `select gate_close_v1(${closePlaceholders(1)}) as results` };
 const RETRY_MS = 200;
 
 /** Closes executions, in batches: a compare-and-set on `running` and the fence, and the closing entry in the same commit. */
 @Injectable()
 export class CloseExecutionService {
-  private readonly batcher = new Batcher<Closing, CloseResult>({
+  private readonly batcher = new Batcher<Started, CloseResult>({
     lanes: 1,
     largest: 128,
     longest: 100_000,
@@ -71,8 +52,7 @@ export class CloseExecutionService {
     // Made in the order of the chain: ids rise.
     const before = ('events' in outcome ? (outcome.events ?? []) : []).map((event) => prepared(execution, event, newId('audit')));
     const closed = closedBy(outcome, durationMs);
-    const entries = [...before, prepared(execution, closingEvent(execution, closed), closed.auditId)];
-    const closing = { execution, closed, runtime, entries };
+    const closing = { ...closingOf(execution, closed, runtime, before), execution };
     // Recorded as the service: the credential of the call may be dead by now.
     if ((await this.batcher.submit(closing)) === 'ok') return closed;
     return asService('worker', () => this.recordLate(execution, closed));
@@ -88,22 +68,16 @@ export class CloseExecutionService {
     return this.batcher.drained();
   }
 
-  private async process(closings: Closing[]): Promise<ItemOutcome<CloseResult>[]> {
+  private async process(closings: Started[]): Promise<ItemOutcome<CloseResult>[]> {
     try {
-      const notifications = closings.flatMap(notificationsOf);
-      const [row] = await this.statements.run<{ results: string[] }>(CLOSE, [
-        JSON.stringify(closings.map(rowOf)),
-        JSON.stringify(notifications),
-        closings.flatMap(({ entries }, i) => entries.map(() => i + 1)),
-        ...entryColumns(closings.flatMap(({ entries }) => entries)),
-      ]);
-      if (notifications.length > 0) this.outbox.notify(new Set(['notification.send']));
+      const [row] = await this.statements.run<{ results: string[] }>(CLOSE, closeParameters(closings));
+      signalNews(closings, this.outbox);
       return row!.results.map((result) =>
         result === 'busy' ? { kind: 'again', afterMs: 5 } : { kind: 'answer', answer: result as CloseResult },
       );
     } catch (error) {
       if (!isPassing(error)) throw error;
-      const leaseIsOver = (closing: Closing) => closing.execution.deadline.left() < -LEASE_GRACE_SECONDS * 1000;
+      const leaseIsOver = ({ execution }: Started) => execution.deadline.left() < -LEASE_GRACE_SECONDS * 1000;
       return closings.map((closing) => (leaseIsOver(closing) ? { kind: 'error', error } : { kind: 'again', afterMs: RETRY_MS }));
     }
   }
@@ -150,28 +124,4 @@ export function closedBy(outcome: RuntimeOutcome, durationMs: number): Closed {
     case 'unknown':
       return { status: 'indeterminate', auditId, durationMs, error: outcome.error };
   }
-}
-
-function prepared({ organizationId, agentId }: StartedExecution, event: AuditEvent, id: string): PreparedEntry {
-  const chain = agentChain(organizationId, agentId);
-  return prepareEntry({ ...event, chain, agentId }, { id, actorId: agentId, timestamp: new Date() });
-}
-
-/** People are notified of executions of mode notify, and of indeterminate ones. */
-function notificationsOf({ execution, closed }: Closing, index: number): Record<string, unknown>[] {
-  const event = closed.status === 'indeterminate' ? 'execution.indeterminate' : execution.notify ? 'execution.notified' : undefined;
-  if (event === undefined) return [];
-  const { organizationId, kind, payload } = notify(execution.organizationId, event, {
-    executionId: execution.executionId, ...(execution.traceparent === undefined ? {} : { traceparent: execution.traceparent }),
-  });
-  return [{ item: index + 1, organization_id: organizationId, kind, payload }];
-}
-
-function rowOf({ execution, closed, runtime }: Closing, index: number): Record<string, unknown> {
-  return {
-    n: index + 1, organization_id: execution.organizationId, agent_id: execution.agentId, id: execution.executionId,
-    fence: execution.fence, status: closed.status,
-    output: closed.output === undefined ? null : jcs(closed.output), error: closed.error ?? null, audit_id: closed.auditId,
-    closed_at: new Date(), duration_ms: closed.durationMs, runtime,
-  };
 }

@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { CapabilityFacts } from '../../../domain/gate/decide.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { Waiters } from '../../../platform/wake/waiters.js';
+import type { Closed } from '../../executions/closing/closing-events.js';
 import type { ExecutionRuntime } from '../../executions/execution.entity.js';
 import type { StartedExecution } from '../admission/admission-item.js';
-import { type Closed, CloseExecutionService } from './close-execution.service.js';
+import { CloseExecutionService } from './close-execution.service.js';
 import type { CutOff, LeftBehind, RuntimeReturn } from '../runtimes/runtime.js';
 import { RuntimeSelection } from '../runtimes/runtime-selection.js';
 
@@ -70,7 +71,7 @@ export class RunExecutionService {
       // A mistake of ours in the middle of a call: it may have gone out.
       outcome = { kind: 'unknown', error: { code: 'RUNTIME_ERROR', message: 'The runtime broke off; it may have acted.' } };
     }
-    const closed = outcome.kind === 'elsewhere' ? await this.closing.closedElsewhere(execution)
+    const closed = outcome.kind === 'elsewhere' ? (outcome.closed ?? (await this.closing.closedElsewhere(execution)))
       : await this.closing.close(execution, outcome, runtime, Math.round(performance.now() - begun));
     this.announce(execution.executionId, execution.hitlRequestId);
     return closed;

@@ -2,6 +2,7 @@ import type { Connector } from '../../../domain/gate/connector.js';
 import type { AuditEvent } from '../../../domain/audit/catalogue/audit-events.js';
 import type { JsonObject, JsonValue } from '../../../domain/json.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
+import type { Closed } from '../../executions/closing/closing-events.js';
 import type { Deadline } from './deadline.js';
 
 export type RuntimeName = 'connector' | 'webhook' | 'node' | 'llm';
@@ -53,8 +54,11 @@ export type RuntimeOutcome =
   | { readonly kind: 'unreachable'; readonly error: RuntimeError }
   | { readonly kind: 'unknown'; readonly error: RuntimeError };
 
-/** `elsewhere`: the execution is closed by whoever gets its answer, on this server or another, or by recovery. */
-export type RuntimeReturn = RuntimeOutcome | { readonly kind: 'elsewhere' };
+/**
+ * `elsewhere`: the execution is closed by whoever gets its answer, on this server or another, or by recovery. `closed`: how, where that is
+ * known; else it is looked up.
+ */
+export type RuntimeReturn = RuntimeOutcome | { readonly kind: 'elsewhere'; readonly closed?: Closed };
 
 /** What a crash left of a call. `had`: somebody may have done it. `unknown`: perhaps another runtime has had it. */
 export type LeftBehind =

@@ -5,7 +5,7 @@ import { Statements } from './statements.js';
 /** Single statements outside of any transaction, for looking credentials up before a scope exists. */
 @Injectable()
 export class StatementsOnPool {
-  constructor(private readonly statements: Statements) {}
+  constructor(readonly statements: Statements) {}
 
   readonly run: RunStatement = (sql, parameters) => this.statements.byKey(sql, parameters);
 }
