@@ -512,6 +512,10 @@ export type RequestExecutionReply = {
 
 export type RequestReply = {
     id: string;
+    /**
+     * The execution that waits for it; what came of it is at `GET /executions/{id}`, and here once it is approved.
+     */
+    executionId: string;
     agentId: string;
     agentName: string;
     capability: string;
@@ -2007,6 +2011,10 @@ export type RequestExecutionSnakeReply = {
 
 export type RequestSnakeReply = {
     id: string;
+    /**
+     * The execution that waits for it; what came of it is at `GET /executions/{id}`, and here once it is approved.
+     */
+    execution_id: string;
     agent_id: string;
     agent_name: string;
     capability: string;

@@ -111,6 +111,15 @@ describe('at once', () => {
     receiver.script({ hang: 'after headers', body: { agents: [] } });
     expect(await rejection(sdk().agents.list({}, { timeoutMs: 300 }))).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
   });
+
+  test("of the client, of whatever it calls, a person's answer that is waited for among them", async () => {
+    const waits = { waitForApproval: true, idempotencyKey: 'mine' };
+    for (const [ofClient, ofCall] of [[{ timeoutMs: 300 }, {}], [{}, { timeoutMs: 300 }]]) {
+      receiver.script({ hang: 'before headers' });
+      const call = sdk(ofClient).execute('web.search', {}, { ...waits, ...ofCall });
+      expect(await rejection(call)).toMatchObject({ code: 'DEADLINE_EXCEEDED', idempotencyKey: 'mine' });
+    }
+  });
 });
 
 describe('a service that is not there', () => {

@@ -9,6 +9,7 @@ import { type Outcome, outcomeOfExecution, outcomeOfReply, type PendingApproval,
 /** Any JSON object. */
 export type Input = Readonly<Record<string, unknown>>;
 
+/** `timeoutMs` bounds the call that asks, with all of its attempts; a wait for a person is beyond it, and has `waitTimeoutMs`. */
 export interface ExecuteOptions extends CallOptions, WaitOptions {
   /** Name of the action, for the reviewer. */
   readonly action?: string;
@@ -31,8 +32,6 @@ export interface WaitOptions {
 const WAIT_MS = 1_800_000;
 /** The longest for which the service holds an answer (contract of `?wait=`). */
 const HELD_SECONDS = 55;
-/** Beyond the wait itself: for the call that asks. */
-const CALL_MS = 60_000;
 /** The pauses begin with this where the service does not hold an answer: it holds 64 of one caller. */
 const PAUSE_BASE_MS = 1_000;
 
@@ -54,7 +53,7 @@ export class Gate {
   async ask(capability: string, input: Input, options: ExecuteOptions): Promise<{ outcome: Outcome; isReplayed: boolean }> {
     const { waitForApproval = false, waitTimeoutMs = WAIT_MS, idempotencyKey = randomKey(), signal, timeoutMs, headers } = options;
     const body = { capability, input, action: options.action, context: options.context, agentId: options.agentId };
-    const call = { body, idempotencyKey, signal, headers, timeoutMs: timeoutMs ?? CALL_MS };
+    const call = { body, idempotencyKey, signal, headers, timeoutMs };
     const reply = await this.connection.send('POST /api/v1/execute', call);
     const outcome = outcomeOfReply(reply.body as GateReply);
     // Under a key of our own nobody else has called; what is repeated then is our own call, whose answer was lost.
@@ -128,11 +127,8 @@ export class Gate {
   }
 }
 
-function pendingOf({ id, execution, flagged, runs, hitlMode, expiresAt, reasons }: RequestReply): PendingApproval {
-  return {
-    status: 'pending_approval', hitlRequestId: id, executionId: execution?.id ?? '', effectiveMode: hitlMode,
-    flagged, runs, expiresAt, reasons,
-  };
+function pendingOf({ id, executionId, flagged, runs, hitlMode, expiresAt, reasons }: RequestReply): PendingApproval {
+  return { status: 'pending_approval', hitlRequestId: id, executionId, effectiveMode: hitlMode, flagged, runs, expiresAt, reasons };
 }
 
 /** What it throws says what it was about. */

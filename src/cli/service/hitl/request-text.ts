@@ -45,7 +45,8 @@ export function requestText(request: RequestReply): string {
 
 const shown = (text: string | undefined) => (text === undefined ? undefined : oneLine(text, Infinity));
 const heading = (text: string) => `\n  ${styled('bold', text)}`;
-const section = (title: string, value: object) =>
+/** A heading, and JSON in which every character can be seen. */
+export const section = (title: string, value: object): string[] =>
   [heading(title), shownInput(value as JsonObject).split('\n').map((line) => `    ${line}`).join('\n')];
 
 function statusText({ status }: RequestReply): string {
