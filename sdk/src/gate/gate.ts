@@ -5,6 +5,7 @@ import { Deadline } from '../http/deadline.js';
 import type { CallOptions } from '../operation.js';
 import type { ExecuteDto, ExecutionEnvelope, GateDryRun, GateReply, RequestReply } from '../wire.js';
 import { type Outcome, outcomeOfExecution, outcomeOfReply, type PendingApproval, throwIfNotApproved } from './outcome.js';
+import { Waits } from './waits.js';
 
 /** Any JSON object. */
 export type Input = Readonly<Record<string, unknown>>;
@@ -37,6 +38,8 @@ const PAUSE_BASE_MS = 1_000;
 
 /** The gate: what an agent wants to do passes it, and is run, blocked, or put before a person. */
 export class Gate {
+  readonly #waits = new Waits();
+
   constructor(private readonly connection: Connection) {}
 
   /**
@@ -88,23 +91,20 @@ export class Gate {
   Promise<Outcome> {
     const deadline = new Deadline(waitTimeoutMs, signal);
     let pending = 'status' in asked ? asked : undefined;
+    this.#waits.begin();
     try {
       for (let unheld = 0; ; ) {
         // The first look is not held: it says at once what there is to wait for.
-        const wait = pending === undefined ? 0 : Math.min(HELD_SECONDS, Math.floor(deadline.remainingMs / 1_000));
-        const began = performance.now();
-        const request = await this.#request(asked.hitlRequestId, wait, deadline);
-        throwIfNotApproved(request);
-        const { status, execution } = request;
-        const outcome = status === 'approved' && execution ? await this.#execution(execution.id, wait, deadline) : undefined;
+        const wanted = pending === undefined ? 0 : Math.min(HELD_SECONDS, Math.floor(deadline.remainingMs / 1_000));
+        const { outcome, request, wait, ms } = await this.#waits.look(wanted, deadline, (seconds) => this.#look(asked.hitlRequestId, seconds, deadline));
         if (outcome !== undefined) return outcome;
         if (pending === undefined) {
           pending = pendingOf(request);
           onPending?.(pending);
           continue;
         }
-        unheld = performance.now() - began < wait * 500 ? unheld + 1 : 0;
-        const pauseMs = wait === 0 ? PAUSE_BASE_MS : unheld === 0 ? 0 : backoffMs(unheld, PAUSE_BASE_MS);
+        unheld = ms < wait * 500 ? unheld + 1 : 0;
+        const pauseMs = wait < wanted ? this.#waits.pauseMs : wait === 0 ? PAUSE_BASE_MS : unheld === 0 ? 0 : backoffMs(unheld, PAUSE_BASE_MS);
         await deadline.pause(Math.min(deadline.remainingMs, pauseMs));
       }
     } catch (error) {
@@ -112,8 +112,19 @@ export class Gate {
       if (pending !== undefined && isCountersignError(error, 'DEADLINE_EXCEEDED')) return pending;
       throw error;
     } finally {
+      this.#waits.end();
       deadline.end();
     }
+  }
+
+  /** @throws CountersignError where nothing runs any more */
+  async #look(id: string, wait: number, deadline: Deadline) {
+    const began = performance.now();
+    const request = await this.#request(id, wait, deadline);
+    throwIfNotApproved(request);
+    const { status, execution } = request;
+    const outcome = status === 'approved' && execution ? await this.#execution(execution.id, wait, deadline) : undefined;
+    return { outcome, request, wait, ms: performance.now() - began };
   }
 
   async #request(id: string, wait: number, deadline: Deadline): Promise<RequestReply> {
