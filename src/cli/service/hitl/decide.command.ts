@@ -114,5 +114,7 @@ function present(request: RequestReply, json: boolean): void {
   const waits = quorum ? `${votes.length} of ${quorum.approvals} approvals` : edit ? 'edited, and waits for another person' : status;
   print(`  ${styled('bold', isOpen(request) ? waits : `${status}${breakGlass ? ' by break-glass' : ''}`)}  ${id}`);
   if (execution) print(`  execution ${execution.id} is ${execution.status}`);
-  if (isOpen(request) && decidableBy) print(`  ${decidableBy.count} people can approve it now, at level ${decidableBy.level}`);
+  if (isOpen(request) && decidableBy) {
+    print(`  ${decidableBy.count === 1 ? '1 person' : `${decidableBy.count} people`} can approve it now, at level ${decidableBy.level}`);
+  }
 }
