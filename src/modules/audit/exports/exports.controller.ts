@@ -13,8 +13,8 @@ import { VerifierPage } from './verifier-page.js';
 
 const FILE = { type: 'string', format: 'binary' } as const;
 const FILES = {
-  'application/x-ndjson': { schema: FILE }, 'application/json': { schema: FILE }, 'text/csv': { schema: FILE },
-  'application/gzip': { schema: FILE },
+  'application/x-ndjson': { schema: FILE }, 'application/json': { schema: { type: 'object', additionalProperties: true } },
+  'text/csv': { schema: FILE }, 'application/gzip': { schema: FILE },
 };
 
 @ApiTags('Audit')

@@ -56,6 +56,15 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   303: 'Done; continue there.',
 };
 
+const PROBLEM_FORM = 'countersign:problem-form';
+
+/** Declares that the refusals of a controller's routes have this form instead of a problem's: that of clients of other people. */
+export const RefusesAs = (form: DtoClass): ClassDecorator => (target) => Reflect.defineMetadata(PROBLEM_FORM, form, target);
+
+export function problemFormOf(controller: object): DtoClass | undefined {
+  return Reflect.getMetadata(PROBLEM_FORM, controller) as DtoClass | undefined;
+}
+
 export function declaredReplies(handler: object): DeclaredReplies | undefined {
   return declarations.get(handler);
 }
