@@ -10,7 +10,7 @@ import { enterMaintenance } from '../../../modules/organizations/installation/ma
 import type { Manifest } from '../file/manifest.js';
 import type { TableContent } from '../file/read-backup.js';
 import { FIXED_TEXT } from './copied-tables.js';
-import { withoutIndexes } from './deferred-indexes.js';
+import { withoutIndexes } from './deferred-indexes.store.js';
 
 const HELD = 'This database was restored from a backup of SINCE: what happened after it is missing. Run `countersign recover`, which '
   + 'shows what that means, and with --accept-loss puts it into service.';

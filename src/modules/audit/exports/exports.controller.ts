@@ -12,8 +12,9 @@ import { ExportPersonService } from './export-person.service.js';
 import { VerifierPage } from './verifier-page.js';
 
 const FILE = { type: 'string', format: 'binary' } as const;
+const OBJECT = { type: 'object', additionalProperties: true, description: 'The lines of the file, in one object.' };
 const FILES = {
-  'application/x-ndjson': { schema: FILE }, 'application/json': { schema: { type: 'object', additionalProperties: true } },
+  'application/x-ndjson': { schema: FILE }, 'application/json': { schema: OBJECT },
   'text/csv': { schema: FILE }, 'application/gzip': { schema: FILE },
 };
 

@@ -11,6 +11,7 @@ export const COMPLETION_CODES = [
 export const VENDOR_ANSWER = {
   status: 200, description: "In the vendor's format.",
   content: {
-    'application/json': { schema: { type: 'object', additionalProperties: true } }, 'text/event-stream': { schema: { type: 'string' } },
+    'application/json': { schema: { type: 'object', additionalProperties: true, description: "As the vendor's own API answers." } },
+    'text/event-stream': { schema: { type: 'string' } },
   },
 } as const satisfies ApiResponseOptions;

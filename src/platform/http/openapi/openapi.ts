@@ -126,9 +126,12 @@ interface Refusals {
   readonly mayHaveBody: boolean;
 }
 
+/** Of whoever says who they are; of people whose tier no longer lets them in, too. */
+const OF_CALLERS: readonly ProblemCode[] = ['UNAUTHENTICATED', 'FORBIDDEN', 'AGENT_INACTIVE', 'TIER_REQUIRED'];
+
 function addProblems(operation: Operation, path: string, { codes: declared, anonymous, form, mayHaveBody }: Refusals): void {
   const always = [...ALWAYS_DECLARED].filter((code) => {
-    if (code === 'UNAUTHENTICATED' || code === 'FORBIDDEN' || code === 'AGENT_INACTIVE') return !anonymous;
+    if (OF_CALLERS.includes(code)) return !anonymous;
     if (code === 'BODY_TOO_LARGE' || code === 'UNSUPPORTED_MEDIA_TYPE') return mayHaveBody;
     // A body may name what is not there, too.
     if (code === 'NOT_FOUND') return path.includes('{') || operation.requestBody !== undefined;

@@ -10,7 +10,7 @@ export const PROBLEM_CODES_EXTENSION = 'x-problem-codes';
 /** What every route may answer without saying so: they come from what stands before and around it. */
 export const ALWAYS_DECLARED: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'VALIDATION_FAILED', 'UNAUTHENTICATED', 'FORBIDDEN', 'AGENT_INACTIVE', 'NOT_FOUND', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE',
-  'RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE',
+  'TIER_REQUIRED', 'RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE',
 ]);
 
 export interface DeclaredReplies {
