@@ -96,7 +96,8 @@ export class Gate {
       for (let unheld = 0; ; ) {
         // The first look is not held: it says at once what there is to wait for.
         const wanted = pending === undefined ? 0 : Math.min(HELD_SECONDS, Math.floor(deadline.remainingMs / 1_000));
-        const { outcome, request, wait, ms } = await this.#waits.look(wanted, deadline, (seconds) => this.#look(asked.hitlRequestId, seconds, deadline));
+        const look = (seconds: number) => this.#look(asked.hitlRequestId, seconds, deadline);
+        const { outcome, request, wait, ms } = await this.#waits.look(wanted, deadline, look);
         if (outcome !== undefined) return outcome;
         if (pending === undefined) {
           pending = pendingOf(request);
@@ -104,7 +105,8 @@ export class Gate {
           continue;
         }
         unheld = ms < wait * 500 ? unheld + 1 : 0;
-        const pauseMs = wait < wanted ? this.#waits.pauseMs : wait === 0 ? PAUSE_BASE_MS : unheld === 0 ? 0 : backoffMs(unheld, PAUSE_BASE_MS);
+        const pauseMs = wait < wanted ? this.#waits.pauseMs : wait === 0 ? PAUSE_BASE_MS
+          : unheld === 0 ? 0 : backoffMs(unheld, PAUSE_BASE_MS);
         await deadline.pause(Math.min(deadline.remainingMs, pauseMs));
       }
     } catch (error) {
