@@ -6,7 +6,7 @@ import { committedAnswers } from './documented-answers.mjs';
 
 /** How many wait at most, and how often each serves: what a framework keeps of every application is bounded so. */
 const IDLE = 4;
-const TIMES = 40;
+const TIMES = 100;
 const TAMPERED = /[/\\]faults[/\\]tampering[/\\]/;
 
 class IdleServers {

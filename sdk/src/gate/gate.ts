@@ -32,7 +32,7 @@ export interface WaitOptions {
 
 const WAIT_MS = 1_800_000;
 /** The longest for which the service holds an answer (contract of `?wait=`). */
-const HELD_SECONDS = 55;
+const LONG_POLL_SECONDS = 55;
 /** The pauses begin with this where the service does not hold an answer: it holds 64 of one caller. */
 const PAUSE_BASE_MS = 1_000;
 
@@ -93,9 +93,9 @@ export class Gate {
     let pending = 'status' in asked ? asked : undefined;
     this.#waits.begin();
     try {
-      for (let unheld = 0; ; ) {
+      for (let immediate = 0; ; ) {
         // The first look is not held: it says at once what there is to wait for.
-        const wanted = pending === undefined ? 0 : Math.min(HELD_SECONDS, Math.floor(deadline.remainingMs / 1_000));
+        const wanted = pending === undefined ? 0 : Math.min(LONG_POLL_SECONDS, Math.floor(deadline.remainingMs / 1_000));
         const look = (seconds: number) => this.#look(asked.hitlRequestId, seconds, deadline);
         const { outcome, request, wait, ms } = await this.#waits.look(wanted, deadline, look);
         if (outcome !== undefined) return outcome;
@@ -104,9 +104,9 @@ export class Gate {
           onPending?.(pending);
           continue;
         }
-        unheld = ms < wait * 500 ? unheld + 1 : 0;
+        immediate = ms < wait * 500 ? immediate + 1 : 0;
         const pauseMs = wait < wanted ? this.#waits.pauseMs : wait === 0 ? PAUSE_BASE_MS
-          : unheld === 0 ? 0 : backoffMs(unheld, PAUSE_BASE_MS);
+          : immediate === 0 ? 0 : backoffMs(immediate, PAUSE_BASE_MS);
         await deadline.pause(Math.min(deadline.remainingMs, pauseMs));
       }
     } catch (error) {

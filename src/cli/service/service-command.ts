@@ -81,8 +81,8 @@ function exitCodeOf({ code, status }: CountersignError): ExitCode {
 function whatWentWrong(error: CountersignError): string {
   const { code, detail, cause, requestId, executionId, hitlId, errors = [] } = error;
   const why = code === 'UNREACHABLE' && cause instanceof Error ? ` (${cause.message || (cause as NodeJS.ErrnoException).code})` : '';
-  const places = errors.filter(({ pointer }) => !detail.includes(pointer)).map(({ pointer, message }) => `; ${pointer}: ${message}`);
+  const pointers = errors.filter(({ pointer }) => !detail.includes(pointer)).map(({ pointer, message }) => `; ${pointer}: ${message}`);
   const about = [['execution', executionId], ['request', hitlId], ['call', requestId]]
     .flatMap(([what, id]) => (id ? [`${what} ${id}`] : []));
-  return oneLine(`${code}: ${detail}${why}${places.join('')}${about.length > 0 ? ` [${about.join(', ')}]` : ''}`, Infinity);
+  return oneLine(`${code}: ${detail}${why}${pointers.join('')}${about.length > 0 ? ` [${about.join(', ')}]` : ''}`, Infinity);
 }

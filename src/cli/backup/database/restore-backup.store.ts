@@ -12,8 +12,8 @@ import type { TableContent } from '../file/read-backup.js';
 import { FIXED_TEXT } from './copied-tables.js';
 import { withoutIndexes } from './deferred-indexes.store.js';
 
-const HELD = 'This database was restored from a backup of SINCE: what happened after it is missing. Run `countersign recover`, which '
-  + 'shows what that means, and with --accept-loss puts it into service.';
+const MAINTENANCE_REASON = 'This database was restored from a backup of SINCE: what happened after it is missing. '
+  + 'Run `countersign recover`, which shows what that means, and with --accept-loss puts it into service.';
 
 export interface RestoreOrder {
   readonly url: string;
@@ -52,7 +52,7 @@ export async function restoreBackup(order: RestoreOrder): Promise<void> {
     await loadRows(client, run, order);
     await migrate(executor);
     await run('analyze', []);
-    await enterMaintenance(run, HELD.replace('SINCE', manifest.madeAt));
+    await enterMaintenance(run, MAINTENANCE_REASON.replace('SINCE', manifest.madeAt));
     await order.inspect(run);
     await runner.commitTransaction();
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { RequestReply } from '@countersign/sdk';
 import { oneLine, shownInput } from '../../../domain/notifications/plain-text.js';
 import type { JsonObject } from '../../../domain/json.js';
-import { distance, fields, moment, styled, table, told } from '../shown.js';
+import { cellText, distance, fields, moment, styled, table } from '../shown.js';
 
 const OPEN: readonly RequestReply['status'][] = ['pending', 'escalated'];
 
@@ -10,7 +10,8 @@ export const isOpen = ({ status }: RequestReply): boolean => OPEN.includes(statu
 /** Requests below each other. What agents wrote is in single lines in which every character can be seen. */
 export function requestTable(requests: readonly RequestReply[]): string {
   return table(['request', 'status', 'agent', 'capability', 'ends'], requests.map((request) => [
-    request.id, statusText(request), told(request.agentName), `${told(request.capability)}${request.flagged ? styled('yellow', ' !') : ''}`,
+    request.id, statusText(request), cellText(request.agentName),
+    `${cellText(request.capability)}${request.flagged ? styled('yellow', ' !') : ''}`,
     isOpen(request) ? distance(Date.parse(request.expiresAt) - Date.now()) : '–',
   ]));
 }

@@ -9,7 +9,7 @@ import { Replies } from '../../../platform/http/reply/replies.js';
 import { LogExportQuery, PersonExportQuery } from './export.dto.js';
 import { ExportLogService } from './export-log.service.js';
 import { ExportPersonService } from './export-person.service.js';
-import { VerifierPage } from './verifier-page.js';
+import { VerifierPage } from './stand-alone-verifier.js';
 
 const FILE = { type: 'string', format: 'binary' } as const;
 const OBJECT = { type: 'object', additionalProperties: true, description: 'The lines of the file, in one object.' };
