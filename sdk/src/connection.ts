@@ -14,7 +14,7 @@ export interface ConnectionOptions extends Pick<AgentTokenOptions, 'onCapabiliti
   /** Address of the service, without `/api/v1`. */
   readonly url: string | URL;
   readonly credential: CredentialOption;
-  /** Milliseconds for one call with all of its attempts. Default: 60,000. */
+  /** Milliseconds for one call with all of its attempts, `execute` among them; waits for people have `waitTimeoutMs`. Default: 60,000. */
   readonly timeoutMs?: number;
   /** The longest answer that is read. Default: 8 MiB. */
   readonly maxResponseBytes?: number;

@@ -60,7 +60,7 @@ function serviceOf({ url, key, keyFile }: ServiceOptions, env: NodeJS.ProcessEnv
   const inFile = key === undefined ? keyFile ?? (env['COUNTERSIGN_KEY'] ? undefined : env['COUNTERSIGN_KEY_FILE']) : undefined;
   const credential = key ?? (inFile === undefined ? env['COUNTERSIGN_KEY'] : keyIn(inFile));
   if (!credential) throw new UsageError('no key: give --key-file, --key or COUNTERSIGN_KEY');
-  return new Countersign({ url: address, credential, timeoutMs: TIMEOUT_MS, fetch: lightFetch });
+  return new Countersign({ url: address, credential, timeoutMs: TIMEOUT_MS, fetch: lightFetch() });
 }
 
 function keyIn(file: string): string {

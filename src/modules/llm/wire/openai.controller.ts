@@ -1,18 +1,19 @@
 import { Controller, Post, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Access, Caller } from '../../../platform/auth/access/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../../platform/auth/access/principal.js';
 import { Idempotent } from '../../../platform/http/request/idempotent.js';
 import { ReadsBody } from '../../../platform/http/request/json-body.js';
 import { ReadsQuery } from '../../../platform/http/request/query-params.js';
-import { Replies } from '../../../platform/http/reply/replies.js';
-import { CompletionDto } from '../llm.dto.js';
-import { COMPLETION_CODES } from './completion-codes.js';
+import { RefusesAs, Replies } from '../../../platform/http/reply/replies.js';
+import { CompletionDto, VendorErrorReply } from '../llm.dto.js';
+import { COMPLETION_CODES, VENDOR_ANSWER } from './completion-codes.js';
 import { VendorQuery } from './vendor-query.js';
 import { WireCallsService } from './wire-calls.service.js';
 
 @ApiTags('Language models')
+@RefusesAs(VendorErrorReply)
 @Controller('api/v1/llm')
 export class OpenAiController {
   constructor(private readonly calls: WireCallsService) {}
@@ -29,6 +30,7 @@ export class OpenAiController {
   @Idempotent('llm.invoke')
   @ReadsQuery(VendorQuery)
   @ReadsBody(CompletionDto)
+  @ApiResponse(VENDOR_ANSWER)
   @Replies(200, null, ...COMPLETION_CODES)
   complete(@Req() request: Request, @Res() response: Response, @Caller() caller: VerifiedCaller): Promise<void> {
     return this.calls.complete(request, response, 'openai', caller);
