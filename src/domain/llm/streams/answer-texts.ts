@@ -1,6 +1,7 @@
+import { RedactingJsonStream } from '../../pii/answers/redacting-json-stream.js';
 import { RedactingStream } from '../../pii/answers/redacting-stream.js';
 import { TokenStream } from '../../pii/answers/token-stream.js';
-import type { TextStream } from '../../pii/answers/text-stream.js';
+import type { ScanningStream, TextStream } from '../../pii/answers/text-stream.js';
 import type { TokenMap } from '../../pii/answers/tokens.js';
 import type { EntityCounts, EntityType } from '../../pii/entity-types.js';
 import type { PiiSettings } from '../../pii/settings.js';
@@ -10,8 +11,8 @@ export type TextForm = 'text' | 'json';
 /** What is done to one text of an answer that comes in pieces. */
 interface Piecemeal {
   /** Counts, and its text is not used. */
-  readonly report?: RedactingStream;
-  readonly redact?: RedactingStream;
+  readonly report?: ScanningStream;
+  readonly redact?: ScanningStream;
   readonly restore?: TextStream;
 }
 
@@ -71,7 +72,8 @@ export class AnswerTexts {
 
   private begun(form: TextForm): Piecemeal {
     const { answers, entities, allow, terms } = this.settings;
-    const scan = answers === 'off' ? undefined : new RedactingStream({ entities, allow, terms });
+    const options = { entities, allow, terms };
+    const scan = answers === 'off' ? undefined : form === 'json' ? new RedactingJsonStream(options) : new RedactingStream(options);
     return {
       ...(scan === undefined ? {} : answers === 'redact' ? { redact: scan } : { report: scan }),
       ...(this.tokens.size === 0 ? {} : { restore: new TokenStream(this.tokens, form) }),
