@@ -8,10 +8,15 @@ import type { PiiSettings } from '../../pii/settings.js';
 
 export type TextForm = 'text' | 'json';
 
+/** Nobody waits for what is only counted: so many characters are scanned at once, since each scan reads some of those before again. */
+const REPORTED = 1_024;
+
 /** What is done to one text of an answer that comes in pieces. */
 interface Piecemeal {
   /** Counts, and its text is not used. */
   readonly report?: ScanningStream;
+  /** What it has not seen yet. */
+  unseen: string;
   readonly redact?: ScanningStream;
   readonly restore?: TextStream;
 }
@@ -46,7 +51,7 @@ export class AnswerTexts {
     if (this.isPlain) return piece;
     let text = this.texts.get(place);
     if (text === undefined) this.texts.set(place, (text = this.begun(form)));
-    text.report?.push(piece);
+    if (text.report) report(text, text.report, piece);
     const redacted = text.redact ? text.redact.push(piece) : piece;
     return text.restore ? text.restore.push(redacted) : redacted;
   }
@@ -56,6 +61,7 @@ export class AnswerTexts {
     const text = this.texts.get(place);
     if (text === undefined) return '';
     this.texts.delete(place);
+    text.report?.push(text.unseen);
     text.report?.end();
     const rest = text.redact?.end() ?? '';
     this.add((text.redact ?? text.report)?.counts);
@@ -75,6 +81,7 @@ export class AnswerTexts {
     const options = { entities, allow, terms };
     const scan = answers === 'off' ? undefined : form === 'json' ? new RedactingJsonStream(options) : new RedactingStream(options);
     return {
+      unseen: '',
       ...(scan === undefined ? {} : answers === 'redact' ? { redact: scan } : { report: scan }),
       ...(this.tokens.size === 0 ? {} : { restore: new TokenStream(this.tokens, form) }),
     };
@@ -83,4 +90,11 @@ export class AnswerTexts {
   private add(counts: EntityCounts = {}): void {
     for (const [type, count] of Object.entries(counts)) this.counts[type as EntityType] = (this.counts[type as EntityType] ?? 0) + count;
   }
+}
+
+function report(text: Piecemeal, scan: ScanningStream, piece: string): void {
+  text.unseen += piece;
+  if (text.unseen.length < REPORTED) return;
+  scan.push(text.unseen);
+  text.unseen = '';
 }
