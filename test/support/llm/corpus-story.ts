@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { type CorpusLine, CORPUS_TERMS } from '../../../bench/pii/corpus.js';
-import { anAgent, type BuiltAgent } from '../builders/agents.js';
-import { anOrganization } from '../builders/people.js';
-import { asRoot } from '../http/actors.js';
+import type { BuiltAgent } from '../builders/agents.js';
+import { allSigned, download } from '../log/exports.js';
+import { ROOT_KEY } from '../servers/test-run.js';
 import { callWith, findableValues, ValueSearch, WIRE_PATH, type WireFamily } from './corpus-calls.js';
-import { startModelProvider, type ModelProvider } from './model-provider.js';
+import { gatewayScene, LLM } from './gateway-scene.js';
 import { postedStream } from './posted-stream.js';
 import { says } from './vendor-answers.js';
-import { allSigned, download } from '../log/exports.js';
-import { startServer, type TestServer } from '../servers/server.js';
-import { ROOT_KEY } from '../servers/test-run.js';
 
-const LLM = '/api/v1/llm';
 const LINES_OF_A_CALL = 24;
 /** Values of an organization's own list stand in its settings. */
 const isNoTerm = (value: string) => !CORPUS_TERMS.some((term) => term.toLowerCase() === value.toLowerCase());
@@ -26,27 +22,11 @@ export function corpusGoesThrough(all: readonly CorpusLine[]): void {
     all.slice(index * LINES_OF_A_CALL, (index + 1) * LINES_OF_A_CALL));
   const values = findableValues(all);
   const search = new ValueSearch(values);
-  let provider: ModelProvider;
-  let server: TestServer;
-
-  beforeAll(async () => {
-    provider = await startModelProvider();
-    server = await startServer({ env: { ...provider.env, LOG_LEVEL: 'debug', AUDIT_CHECKPOINT_SECONDS: '1' } });
-  });
-  afterAll(async () => {
-    await server.stop();
-    await provider.close();
-  });
-
-  async function caller(pii: object, hitlMode = 'auto'): Promise<BuiltAgent> {
-    const organizationId = await anOrganization(server);
-    const settings = { pii: { terms: CORPUS_TERMS, ...pii } };
-    (await asRoot(server).patch(`/api/v1/organizations/${organizationId}`, { settings })).expect(200);
-    return anAgent(server).inOrganization(organizationId).granted('llm:invoke', { hitlMode }).create();
-  }
+  const scene = gatewayScene({ LOG_LEVEL: 'debug', AUDIT_CHECKPOINT_SECONDS: '1' });
+  const caller = (pii: object, hitlMode = 'auto') => scene.caller({ pii: { terms: CORPUS_TERMS, ...pii } }, { hitlMode });
 
   /** What the provider got since then. */
-  const receivedSince = (before: number) => provider.requests.slice(before).map(({ text }) => text).join('\n');
+  const receivedSince = (before: number) => scene.provider.requests.slice(before).map(({ text }) => text).join('\n');
 
   async function sent(agent: BuiltAgent, family: WireFamily, lines: readonly CorpusLine[], headers = {}): Promise<void> {
     const body = callWith(family, lines);
@@ -55,11 +35,11 @@ export function corpusGoesThrough(all: readonly CorpusLine[]): void {
 
   /** Every row of every table, as text. */
   async function dump(): Promise<string> {
-    const tables = await server.sql<{ name: string }>(
+    const tables = await scene.server.sql<{ name: string }>(
       `select table_name as name from information_schema.tables where table_schema = current_schema() and table_type = 'BASE TABLE'`);
     const texts: string[] = [];
     for (const { name } of tables) {
-      const rows = await server.sql<{ row: string }>(`select t::text as row from "${name}" t`);
+      const rows = await scene.server.sql<{ row: string }>(`select t::text as row from "${name}" t`);
       texts.push(...rows.map(({ row }) => row));
     }
     return texts.join('\n');
@@ -69,7 +49,7 @@ export function corpusGoesThrough(all: readonly CorpusLine[]): void {
     const agent = await caller({});
     for (const family of FAMILIES) {
       for (const lines of batches) {
-        const before = provider.requests.length;
+        const before = scene.provider.requests.length;
         await sent(agent, family, lines, { 'x-scan-pii': 'false' });
         expect(new Set(search.in(receivedSince(before)))).toEqual(new Set(findableValues(lines)));
       }
@@ -79,12 +59,12 @@ export function corpusGoesThrough(all: readonly CorpusLine[]): void {
   describe('with the scan no value that it finds', () => {
     test.each(FAMILIES)('%s: reaches the provider, whole or streamed', async (family) => {
       const agent = await caller({});
-      const before = provider.requests.length;
+      const before = scene.provider.requests.length;
       for (const lines of batches) {
         await sent(agent, family, lines);
-        await postedStream(server, agent, WIRE_PATH[family], callWith(family, lines));
+        await postedStream(scene.server, agent, WIRE_PATH[family], callWith(family, lines));
       }
-      expect(provider.requests.length).toBe(before + batches.length * 2);
+      expect(scene.provider.requests.length).toBe(before + batches.length * 2);
       expect(search.in(receivedSince(before))).toEqual([]);
     });
 
@@ -93,7 +73,7 @@ export function corpusGoesThrough(all: readonly CorpusLine[]): void {
       for (const lines of batches) {
         (await agent.client.post(`${LLM}/${WIRE_PATH[family]}`, callWith(family, lines))).expect(409);
       }
-      const rows = await server.sql<{ row: string }>('select r::text as row from hitl_requests r where agent_id = $1', [agent.id]);
+      const rows = await scene.server.sql<{ row: string }>('select r::text as row from hitl_requests r where agent_id = $1', [agent.id]);
       expect(rows).toHaveLength(batches.length);
       expect(search.in(rows.map(({ row }) => row).join('\n'))).toEqual([]);
     });
@@ -107,20 +87,20 @@ export function corpusGoesThrough(all: readonly CorpusLine[]): void {
           text: lines[index % lines.length]!.text, piece: 1 + (index % 9),
           tools: Object.fromEntries(lines.map(({ text }, n) => [`note_${n}`, { text }])),
         });
-        provider.script(said, said);
+        scene.provider.script(said, said);
         texts.push(JSON.stringify((await agent.client.post(`${LLM}/${WIRE_PATH[family]}`, body)).expect(200).body));
-        texts.push(joined(await postedStream(server, agent, WIRE_PATH[family], body)));
+        texts.push(joined(await postedStream(scene.server, agent, WIRE_PATH[family], body)));
       }
       expect(search.in(texts.join('\n'))).toEqual([]);
     });
 
     test('is in the log, the database, or an export', async () => {
-      await allSigned(server);
-      const { status, bytes } = await download(server, ROOT_KEY, '/api/v1/audit/export');
+      await allSigned(scene.server);
+      const { status, bytes } = await download(scene.server, ROOT_KEY, '/api/v1/audit/export');
       expect(status).toBe(200);
       const named = new ValueSearch(values.filter(isNoTerm));
       expect(named.in(bytes.toString('utf8'))).toEqual([]);
-      expect(named.in(server.output())).toEqual([]);
+      expect(named.in(scene.server.output())).toEqual([]);
       expect(named.in(await dump())).toEqual([]);
     });
   });
