@@ -145,7 +145,10 @@ async function streamed(
   return failure ? { ...seen, failure } : { ...seen, ending: reader.ending!.map(eventText).join('') };
 }
 
-/** What came before a faulty event goes out, however the network has cut the stream. Others are served between events that take long. */
+/**
+ * What came before a faulty event goes out, however the network has cut the stream. The first event goes at once, however many came with
+ * it, and others are served between events that take long.
+ */
 async function handOn(ready: readonly StreamEvent[], reader: StreamReader, texts: AnswerTexts, sink: AnswerSink): Promise<void> {
   let text = '';
   let begun = performance.now();
@@ -153,7 +156,13 @@ async function handOn(ready: readonly StreamEvent[], reader: StreamReader, texts
     for (const event of ready) {
       for (const piece of texts.isPlain ? [event] : splitEvent(event)) {
         text += reader.read(piece).map(eventText).join('');
-        if (performance.now() - begun < TURN_MS) continue;
+        const isFirst = !sink.hasBegun && text !== '';
+        if (!isFirst && performance.now() - begun < TURN_MS) continue;
+        if (isFirst) {
+          await sink.write(text);
+          text = '';
+        }
+        // What was written leaves when this turn is over.
         await nextTurn();
         begun = performance.now();
       }
