@@ -10,7 +10,7 @@ import type { AgentAt } from './state/agent-chain.js';
 import { mayHaveCredential } from './state/agent-state.js';
 import type { DefinitionState } from './state/definition-state.js';
 import type { FactsAt } from './state/facts-at.js';
-import { ANY_GRANT, type GrantState } from './state/grant-state.js';
+import { ANY_GRANT, ENDED_GRANT, type GrantState } from './state/grant-state.js';
 
 /** Another agent of a task's chain, by whose rights the acting agent's call was decided, too. */
 export interface Link extends Pick<DelegatorRecord, 'agentId' | 'grantId' | 'grantVersion'> {
@@ -105,7 +105,10 @@ export function grantInForce(
   const chosen = candidates.find((grant) => isAlive(grant, facts.at)) ?? candidates[0];
   const isCertain = (mine !== UNKNOWN && team !== UNKNOWN) || (chosen === mine && isAlive(chosen, facts.at));
   if (isCertain || (chosen && chosen.facts.id === grantId)) return chosen;
-  return reason === 'CAPABILITY_NOT_GRANTED' || own.hasRevoked(grantId ?? '') ? undefined : ANY_GRANT;
+  if (own.hasRevoked(grantId ?? '')) return undefined;
+  if (reason !== 'CAPABILITY_NOT_GRANTED') return ANY_GRANT;
+  // Whichever agent of the chain the reason speaks of, the grant that is named may have run out.
+  return grantId === undefined ? undefined : ENDED_GRANT;
 }
 
 function isAlive(grant: GrantState | undefined, now: number): boolean {

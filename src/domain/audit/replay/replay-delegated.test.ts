@@ -117,6 +117,19 @@ describe('an agent of the chain of which a sweep has taken', () => {
     expect(await recorded.cut(2, FIRST).begin(920, behind).replayed()).toEqual(only('swept'));
   });
 
+  it.each([
+    ['it had none, and the acting agent has', new RecordedLog().grant(1), {}],
+    ['the acting agent has none', new RecordedLog(), {}],
+    ['its own had run out', new RecordedLog().grant(1), { expiresAt: new Date(5_000).toISOString() }],
+  ])('all: what was blocked for want of a grant, where %s', async (_, recorded, terms) => {
+    recorded.givers([FIRST], 1, terms);
+    const blocked = recorded.cut(2, FIRST).agent(920, {
+      type: 'execution.blocked', capability: 'web.search',
+      metadata: { reason: 'CAPABILITY_NOT_GRANTED', input: {}, ...recorded.behind(FIRST) },
+    } as AuditEvent);
+    expect(await blocked.replayed()).toEqual(only('swept'));
+  });
+
   it('all but what says nothing of its rights', async () => {
     const ended = { type: 'task.ended', metadata: { taskId: 't', status: 'cancelled', reason: 'asked' } } as AuditEvent;
     const recorded = log().giver(FIRST, 5, ended);

@@ -24,6 +24,9 @@ export const ANY_GRANT: GrantState = {
   capability: '', isErased: true, isUnknown: true,
 };
 
+/** The same, past its time. */
+export const ENDED_GRANT: GrantState = { ...ANY_GRANT, facts: { ...ANY_GRANT.facts, expiresAt: new Date(0) } };
+
 /** All of a grant, from an entry that gave or changed it; undefined where the entry names none. Malformed terms count as erased. */
 export function grantOf({ stored, metadata, erased }: OpenEntry): GrantState | undefined {
   const [id, version, word] = [text(metadata, 'grantId'), number(metadata, 'version'), metadata['hitlMode']];
