@@ -43,12 +43,12 @@ const layers = [
   },
   {
     name: 'service-commands-are-clients',
-    comment: 'A command that calls a server has no right of its own, and starts at once: it loads no server code.',
+    comment: 'A command that calls a server has no right of its own, and starts at once: it loads no server code but the reader of JSON.',
     severity: 'error',
     from: { path: '^src/cli/service/' },
     to: {
       reachable: true, path: '^src/(modules|platform|start)/',
-      pathNot: ['/config/checkout-root\\.ts$', '^src/start/environment-file\\.ts$'],
+      pathNot: ['/config/checkout-root\\.ts$', '^src/start/environment-file\\.ts$', '/http/request/(strict-json|json-pointer)\\.ts$'],
     },
   },
   {

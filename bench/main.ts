@@ -13,6 +13,7 @@ import { makeAgentKeys, registerAgents } from './callers.js';
 import { verifyLog } from './checks.js';
 import { environmentOf, workFolder } from './environment.js';
 import { type Figure, FIGURES } from './figures.js';
+import { goalsOf, goalsText, type GoalsOfRun } from './goals.js';
 import { integrateStudy } from './studies/integrate-study.js';
 import { chooseLoadGenerator } from './load/load.js';
 import { llmStudy } from './llm/llm-study.js';
@@ -23,6 +24,7 @@ import { type Options, parseOptions, USAGE } from './options.js';
 import { piiStudy } from './pii/pii-study.js';
 import { sdkStudy } from './client/sdk-study.js';
 import { pendingStudy } from './studies/pending-study.js';
+import { watchMachine } from './processes.js';
 import { Progress } from './progress.js';
 import { environmentText, figureText, summaryOf, verifiedText } from './report.js';
 import { setStage, type Stage } from './stage.js';
@@ -73,28 +75,34 @@ async function main(options: Options): Promise<void> {
     const keys = isByKey ? await makeAgentKeys(stage, tokens, (share) => progress.to(share)) : [];
     progress.clear();
     const results: Measured[] = [];
+    const goals: GoalsOfRun[] = [];
     for (const figure of figures) {
       progress.begin(figure.title, pairsOf(figure, options) * 2);
+      const machineUse = watchMachine();
       const phaseDone = (ratio?: number) => progress.step(ratio === undefined ? '' : `${ratio.toFixed(2)} ×`);
       const result = await measure(stage, figure, figure.by === 'key' ? keys : tokens, load, options, phaseDone);
       progress.clear();
       say(figureText(result));
       results.push(result);
+      goals.push({ goals: goalsOf(result), machine: machineUse() });
     }
     const studied: Studied[] = [];
     for (const study of studies) {
+      const machineUse = watchMachine();
       const result = await study.run({ stage, tokens, load, options, workFolder: folder, progress });
       progress.clear();
       say(result.text);
       studied.push(result);
+      goals.push({ goals: result.goals ?? [], machine: machineUse() });
     }
     progress.begin('verifying the audit log', 1);
     const verified = await verifyLog(stage);
     progress.clear();
     say(verifiedText(verified));
+    say(goalsText(goals));
     if (options.json !== undefined) {
       const figuresOut = results.map((result) => ({ ...summaryOf(result), ...result, figure: result.figure.key }));
-      const out = { environment, options, figures: figuresOut, studies: studied.map(({ values }) => values), verified };
+      const out = { environment, options, figures: figuresOut, studies: studied.map(({ values }) => values), goals, verified };
       writeFileSync(options.json, `${JSON.stringify(out, undefined, 2)}\n`);
     }
   } finally {

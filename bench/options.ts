@@ -22,6 +22,8 @@ export interface Options {
   /** Folder for the plans of what the audit query asks the database. */
   readonly plans?: string;
   readonly dataDir?: string;
+  /** Folder with `initdb` and `postgres` of another PostgreSQL than the embedded one. */
+  readonly postgres?: string;
   /** Settings of PostgreSQL, by name; its own defaults stand for the rest. */
   readonly settings: Readonly<Record<string, string>>;
   /** Folder for CPU profiles of both servers. Profiling slows both down: such figures are no results. */
@@ -45,6 +47,7 @@ export const USAGE = `npm run bench -- [options]
   --plans DIR        write the plans of what audit-query asks the database to DIR
   --load TOOL        wrk or autocannon; default: wrk where it is installed
   --data-dir DIR     folder for PostgreSQL's files; default: a temporary one on a real disk
+  --postgres DIR     folder with initdb and postgres, for instance /usr/lib/postgresql/15/bin; default: the embedded one
   --set NAME=VALUE   a setting of PostgreSQL, for instance shared_buffers=2GB; may be given several times
   --json FILE        write everything that was measured to FILE
   --profile DIR      write CPU profiles of both servers to DIR (the figures are no results then)
@@ -58,7 +61,7 @@ export function parseOptions(argv: readonly string[]): Options | 'help' {
     options: {
       quick: { type: 'boolean' }, help: { type: 'boolean', short: 'h' }, pairs: text, seconds: text, connections: text,
       agents: text, pool: text, only: text, load: text, 'data-dir': text, json: text, profile: text, entries: text,
-      organizations: text, plans: text, calls: text,
+      organizations: text, plans: text, calls: text, postgres: text,
       set: { type: 'string', multiple: true },
     },
   });
@@ -81,6 +84,7 @@ export function parseOptions(argv: readonly string[]): Options | 'help' {
     load,
     settings: Object.fromEntries((values.set ?? []).map(settingOf)),
     ...(values.json === undefined ? {} : { json: values.json }),
+    ...(values.postgres === undefined ? {} : { postgres: values.postgres }),
     ...(values['data-dir'] === undefined ? {} : { dataDir: values['data-dir'] }),
     ...(values.profile === undefined ? {} : { profile: values.profile }),
   };

@@ -1,6 +1,6 @@
 const WIDTH = 30;
 
-/** One line on a terminal: how far, and what comes out so far. Silent in a pipe. */
+/** One line on a terminal: how far, and what comes out so far. In a pipe a line for each thing that is begun. */
 export class Progress {
   private done = 0;
   private total = 1;
@@ -12,6 +12,7 @@ export class Progress {
     this.title = title;
     this.total = total;
     this.done = 0;
+    if (!this.stream.isTTY) this.stream.write(`  ${title} …\n`);
     this.show('');
   }
 

@@ -37,7 +37,8 @@ export async function setStage(folder: string, options: Options): Promise<Stage>
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    const postgres = await startEmbeddedPostgres({ dataDir, settings: options.settings });
+    const { settings, postgres: binDir } = options;
+    const postgres = await startEmbeddedPostgres({ dataDir, settings, ...(binDir === undefined ? {} : { binDir }) });
     closers.push(() => postgres.stop());
     const asSuperuser = (sql: string) => once(postgres.superuserUrl, sql);
     const checkpoint = () => asSuperuser('checkpoint');

@@ -1,3 +1,4 @@
+import type { Goal } from './goals.js';
 import type { LoadGenerator } from './load/load-generator.js';
 import type { Options } from './options.js';
 import type { Progress } from './progress.js';
@@ -19,6 +20,8 @@ export interface Studied {
   readonly text: string;
   /** For `--json`. */
   readonly values: unknown;
+  /** For the table at the end. */
+  readonly goals?: readonly Goal[];
 }
 
 /** What is measured otherwise than as a ratio to a bare insert. */

@@ -1,9 +1,9 @@
-// npm run browser [-- verifier|sign-in|docs|decisions|sdk] [--files <folder>] [--pictures <folder>]: what is for people's browsers, in a
+// npm run browser [-- verifier|sign-in|docs|decisions|sdk|terminal] [--files <folder>] [--pictures <folder>]: what is for people, in a
 // headless Chromium. The packed verifier must find in every vector what Node finds, and with --files in the exports of tampered logs in
 // that folder, which the proof `tamper` writes where TAMPERED_FILES names it; people must come in by passkey, by password without scripts,
 // and through an identity provider; the documentation must be searched by keyboard, and on a phone; people decide on the pages of requests,
-// which no machine does that reads their mail; and the SDK's bundle calls by a person's session. Ends with 0 when all is as it should be,
-// 1 when not, 2 without a Chromium.
+// which no machine does that reads their mail; the SDK's bundle calls by a person's session; and what commands show on a terminal is seen
+// as it is. Ends with 0 when all is as it should be, 1 when not, 2 without a Chromium.
 import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Chromium, installed } from './browser/chromium.mjs';
@@ -11,11 +11,13 @@ import { decisionsInBrowser } from './browser/decisions.mjs';
 import { docsInBrowser } from './browser/docs.mjs';
 import { sdkInBrowser } from './browser/sdk.mjs';
 import { signInInBrowser } from './browser/sign-in.mjs';
+import { terminalInBrowser } from './browser/terminal.mjs';
 import { verifierInBrowser } from './browser/verifier.mjs';
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { files: { type: 'string' }, pictures: { type: 'string' } } });
 const PARTS = {
   verifier: verifierInBrowser, 'sign-in': signInInBrowser, docs: docsInBrowser, decisions: decisionsInBrowser, sdk: sdkInBrowser,
+  terminal: terminalInBrowser,
 };
 const wanted = positionals[0] === undefined ? Object.keys(PARTS) : positionals;
 const unknown = wanted.find((name) => !Object.hasOwn(PARTS, name));

@@ -1,6 +1,6 @@
 // The server. What it needs to run from a bare checkout is made ready by scripts/start.mjs.
-import { lookThroughMemoryLess } from './start/memory.js';
+import { collectGarbageLessOften } from './start/memory.js';
 import { serve } from './start/serve.js';
 
-lookThroughMemoryLess();
+collectGarbageLessOften();
 await serve(process.env);

@@ -18,6 +18,8 @@ export interface SdkFound {
 
 const CAPABILITY = 'web.search';
 const SETTLES_MS = 20_000;
+const CALLS_BEFORE = 2_000;
+const CALLERS = 16;
 const order = JSON.parse(process.env['SDK_ORDER']!) as SdkOrder;
 process.send!(order.side === 'waits' ? { growth: await growthOf(order) } : { rate: await rateOf(order) });
 
@@ -52,11 +54,16 @@ async function during(seconds: number, atOnce: number, call: () => Promise<strin
   return answered;
 }
 
-/** Of so many that wait for one request, after they have asked a few times. */
+/** Of so many that wait for one request, after they have asked a few times, beyond what as many calls leave behind in any process. */
 async function growthOf({ url, tokens, hitlRequestId, waits }: Extract<SdkOrder, { side: 'waits' }>): Promise<number> {
   const sdk = new Countersign({ url, credential: tokens[0]! });
-  // What the first calls load is no matter of the waits.
+  // What calls load, and by how much their garbage makes the heap grow, is no matter of the waits.
   await sdk.waitFor(hitlRequestId, { waitTimeoutMs: 5_000 });
+  let called = 0;
+  const caller = async () => {
+    while (called++ < CALLS_BEFORE) await sdk.hitl.get(hitlRequestId);
+  };
+  await Promise.all(Array.from({ length: CALLERS }, caller));
   global.gc!();
   const before = process.memoryUsage.rss();
   const ending = new AbortController();

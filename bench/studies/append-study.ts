@@ -5,6 +5,7 @@ import type { Appended, AppendOrder, AppendSetting } from './append-worker.js';
 import { fillLog } from './fill-log.js';
 import { median } from '../measure.js';
 import { cell, table, whole } from '../report.js';
+import type { Goal } from '../goals.js';
 import type { Study } from '../study.js';
 
 const PROCESSES = 2;
@@ -40,7 +41,8 @@ export const appendStudy: Study = {
         }
         if (round > 0) rounds.push(rates as Round);
       }
-      return { text: textOf(options.entries, rounds), values: { figure: 'append', entries: options.entries, rounds } };
+      const goal: Goal = { what: 'append to bare inserts', value: median(rounds.map(({ many, bare }) => many / bare)), wanted: 0.3 };
+      return { text: textOf(options.entries, rounds), values: { figure: 'append', entries: options.entries, rounds }, goals: [goal] };
     } finally {
       for (const worker of workers) worker.kill();
       await stage.database.query('drop table bench_entries');

@@ -9,7 +9,7 @@ import { createDataSource } from '../../src/platform/database/data-source.js';
 import { pipelined } from '../../src/platform/database/transaction/pipelined.js';
 import { lockBarriersAndHeads } from '../../src/platform/database/transaction/locks.js';
 import { preparing } from '../../src/platform/database/statements/prepared.js';
-import { lookThroughMemoryLess } from '../../src/start/memory.js';
+import { collectGarbageLessOften } from '../../src/start/memory.js';
 import { INPUT, ORIGIN } from './fill-log.js';
 
 export interface AppendOrder {
@@ -30,7 +30,7 @@ export interface AppendSetting {
   readonly batch: number;
 }
 
-lookThroughMemoryLess();
+collectGarbageLessOften();
 const setting = JSON.parse(process.env['APPEND_SETTING']!) as AppendSetting;
 const { organizationId, agents, batch } = setting;
 const database = createDataSource({ url: setting.databaseUrl, poolSize: 1 });

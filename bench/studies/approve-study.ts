@@ -1,6 +1,7 @@
 import { APPROVALS_PER_SECOND, ApprovalDesk, type ApprovalTimes, CALLS_PER_SECOND, type GateBeside } from './approvals.js';
 import { median } from '../measure.js';
 import { cell, table, whole } from '../report.js';
+import type { Goal } from '../goals.js';
 import type { Study } from '../study.js';
 
 /** Of a load that fell short by more, the figures say less than they seem to. */
@@ -41,7 +42,8 @@ export const approveStudy: Study = {
       ...beside.flatMap(({ gate }) => notesOn(gate!)),
       '',
     ].join('\n');
-    return { text, values: { figure: 'approve', alone, beside } };
+    const goal: Goal = { what: 'approve to runtime beside calls, p99', value: p99Of(beside), wanted: 100, bound: 'most', unit: 'ms' };
+    return { text, values: { figure: 'approve', alone, beside }, goals: [goal] };
   },
 };
 

@@ -5,6 +5,7 @@ import { bodyOf } from '../figures.js';
 import { median } from '../measure.js';
 import { residentBytes } from '../processes.js';
 import { cell, table, whole } from '../report.js';
+import type { Goal } from '../goals.js';
 import type { Study, StudyContext } from '../study.js';
 import { CALLS_PER_SECOND, NotifyScene, RECEIVERS, REQUESTS_PER_SECOND, type Stretch } from './notify-scene.js';
 
@@ -32,7 +33,8 @@ export const notifyStudy: Study = {
       const speed = await deliveriesPerSecond(context, scene, () => progress.step());
       progress.begin(`Notifications: ${whole(MANY_WAITING)} waiting deliveries`, 1);
       const memory = await memoryWith(context, scene);
-      return { text: textOf(hanging, channels, speed, memory), values: { figure: 'notify', hanging, channels, speed, memory } };
+      const measured = { hanging, channels, speed, memory };
+      return { text: textOf(hanging, channels, speed, memory), values: { figure: 'notify', ...measured }, goals: goalsOf(measured) };
     } finally {
       await scene.close();
     }
@@ -144,6 +146,21 @@ async function insertWaiting({ stage }: StudyContext, organizationId: string, co
        clock_timestamp(), 'waiting', clock_timestamp(), clock_timestamp()
      from (select organization_id, id from hitl_requests where organization_id = $1 limit 1) q, generate_series(1, $2) n`,
     [organizationId, count]);
+}
+
+function goalsOf({ hanging: { none, some }, channels: { on, off }, speed: { delivered, posted }, memory: { before, waiting } }: {
+  readonly hanging: Hanging; readonly channels: Channels; readonly speed: Speed;
+  readonly memory: { readonly before: number; readonly waiting: number };
+}): Goal[] {
+  const of = (stretches: readonly Stretch[], read: (stretch: Stretch) => number) => median(stretches.map(read));
+  const gate = (stretches: readonly Stretch[]) => of(stretches, ({ gateP99 }) => gateP99);
+  return [
+    { what: 'gate p99, a tenth of the receivers hanging to none', value: gate(some) / gate(none), wanted: 1.15, bound: 'most' },
+    { what: 'requests created, three channels to none', value: median(on) / median(off), wanted: 0.7 },
+    { what: 'request to webhook, p95', value: of(none, ({ p95 }) => p95), wanted: 1_000, bound: 'most', unit: 'ms' },
+    { what: 'deliveries to posts by the guard alone', value: delivered / posted, wanted: 0.5 },
+    { what: 'memory, deliveries waiting to before', value: waiting / before, wanted: 1.15, bound: 'most' },
+  ];
 }
 
 const ratio = (one: number, other: number) => cell(one / other, 2);

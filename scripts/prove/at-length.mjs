@@ -19,6 +19,11 @@ export async function proveAtLength(proof, { seed = randomInt(2 ** 31 - 1), coun
     process.stdout.write('no case was tried: nothing is proved\n');
     return false;
   }
+  const missing = Object.entries(result.coverage).flatMap(([what, times]) => (times === 0 ? [what] : []));
+  if (missing.length > 0) {
+    process.stdout.write(`held in ${result.checked} cases (${seconds} s), but of these nothing is proved: ${missing.join(', ')}\n`);
+    return false;
+  }
   process.stdout.write(`held in ${result.checked} cases (${seconds} s)\n`);
   return true;
 }

@@ -14,7 +14,7 @@ export interface ConnectionOptions extends Pick<AgentTokenOptions, 'onCapabiliti
   /** Address of the service, without `/api/v1`. */
   readonly url: string | URL;
   readonly credential: CredentialOption;
-  /** Milliseconds for one call with all of its attempts. Default: 60,000. */
+  /** Milliseconds for one call with all of its attempts, `execute` among them; waits for people have `waitTimeoutMs`. Default: 60,000. */
   readonly timeoutMs?: number;
   /** The longest answer that is read. Default: 8 MiB. */
   readonly maxResponseBytes?: number;
@@ -32,7 +32,7 @@ type GivenCall = CallOptions & {
 const TIMEOUT_MS = 60_000;
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 /** What the service may take beyond the seconds for which it was asked to hold an answer. */
-const HELD_BEYOND_MS = 20_000;
+const LONG_POLL_GRACE_MS = 20_000;
 
 /** One caller at one service: calls by the names of their operations. */
 export class Connection {
@@ -77,14 +77,14 @@ export class Connection {
     return this.#transport.open(call, this.#credential, signal);
   }
 
-  #credentialOf({ credential, ...told }: ConnectionOptions): Credential {
+  #credentialOf({ credential, ...options }: ConnectionOptions): Credential {
     if (typeof credential === 'object' && 'session' in credential) return SESSION;
     if (typeof credential === 'object' && typeof credential.getToken === 'function') {
       const { token, getToken } = credential;
-      return new AgentToken(token === undefined ? undefined : checkedCredential(token), this.#refresh, { ...told, getToken });
+      return new AgentToken(token === undefined ? undefined : checkedCredential(token), this.#refresh, { ...options, getToken });
     }
     const text = checkedCredential(credential);
-    return isToken(text) ? new AgentToken(text, this.#refresh, told) : fixedCredential(text);
+    return isToken(text) ? new AgentToken(text, this.#refresh, options) : fixedCredential(text);
   }
 
   /** Without a key: an answer that is repeated by one has no token in it. Two refreshes do no harm. */
@@ -106,7 +106,7 @@ function outgoingCall(operation: OperationName, call: GivenCall, { withKey = tru
     headers: { ...call.headers, ...(key === undefined ? {} : { 'idempotency-key': key }) },
     body: call.body === undefined ? undefined : bodyText(call.body as Record<string, unknown>),
     isRepeatable: method === 'GET' || key !== undefined,
-    attemptMs: wait > 0 ? wait * 1_000 + HELD_BEYOND_MS : undefined,
+    attemptMs: wait > 0 ? wait * 1_000 + LONG_POLL_GRACE_MS : undefined,
   };
 }
 

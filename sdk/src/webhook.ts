@@ -32,8 +32,8 @@ export async function verifyWebhook(
   const text = new TextEncoder();
   const message = joined(text.encode(`${id}.${time}.`), typeof body === 'string' ? text.encode(body) : body);
   const given = signatures.split(' ').filter((one) => one.startsWith(VERSION)).map((one) => bytesOf(one.slice(VERSION.length)));
-  const held = keys.flatMap((key) => given.map(async (one) => one !== undefined && crypto.subtle.verify(HMAC, key, one, message)));
-  return (await Promise.all(held)).includes(true);
+  const matches = keys.flatMap((key) => given.map(async (one) => one !== undefined && crypto.subtle.verify(HMAC, key, one, message)));
+  return (await Promise.all(matches)).includes(true);
 }
 
 /** The name of the type differs between platforms. */

@@ -512,6 +512,10 @@ export type RequestExecutionReply = {
 
 export type RequestReply = {
     id: string;
+    /**
+     * The execution that waits for it; what came of it is at `GET /executions/{id}`, and here once it is approved.
+     */
+    executionId: string;
     agentId: string;
     agentName: string;
     capability: string;
@@ -2007,6 +2011,10 @@ export type RequestExecutionSnakeReply = {
 
 export type RequestSnakeReply = {
     id: string;
+    /**
+     * The execution that waits for it; what came of it is at `GET /executions/{id}`, and here once it is approved.
+     */
+    execution_id: string;
     agent_id: string;
     agent_name: string;
     capability: string;
@@ -2830,9 +2838,22 @@ export type SubscriptionDto = {
 };
 
 export type UsageReply = {
+    /**
+     * Open accounts now.
+     */
+    users: number;
+    /**
+     * Agents now, but for removed ones.
+     */
+    agents: number;
+    organizations: number;
+    teams: number;
+    /**
+     * Executions that were asked for in that time.
+     */
+    executions: number;
     from: string;
     to: string;
-    usage: Array<ModelUsageReply>;
 };
 
 export type UsageEnvelope = {
@@ -3232,6 +3253,26 @@ export type ResultReply = {
     late: boolean;
 };
 
+export type VendorErrorReply = {
+    /**
+     * In Anthropic's format.
+     */
+    type?: 'error';
+    /**
+     * What the problem would say: `code` is this service's, null where the provider refused; `type` the vendor's word for it.
+     */
+    error: {
+        message: string;
+        type: string;
+        code?: string | null;
+        [key: string]: unknown;
+    };
+    /**
+     * In Anthropic's format.
+     */
+    request_id?: string;
+};
+
 export type CompletionDto = {
     /**
      * Name of the model.
@@ -3365,6 +3406,12 @@ export type ModelUsageReply = {
     failed: number;
     promptTokens: number;
     completionTokens: number;
+};
+
+export type LlmUsageReply = {
+    from: string;
+    to: string;
+    usage: Array<ModelUsageReply>;
 };
 
 export type ResolveDto = {
@@ -6474,7 +6521,7 @@ export type LlmUsageResponses = {
     /**
      * Done.
      */
-    200: UsageReply;
+    200: LlmUsageReply;
 };
 
 export type LlmUsageResponse = LlmUsageResponses[keyof LlmUsageResponses];

@@ -4,17 +4,17 @@ import { readOrMakeSecret } from '../platform/embedded/secret-files.js';
 import { dataDirOf } from './database-address.js';
 import { runningEmbeddedDatabase } from './embedded-address.js';
 
-/** From the environment, else the one that was made beside the embedded database. */
+/** AUDIT_SIGNING_KEY, else the key file that the first start made beside the embedded database. */
 export function signingKeyOf(env: NodeJS.ProcessEnv): string | undefined {
-  return givenKey(env) ?? checked(readOrMakeSecret(dataDirOf(env), 'audit-signing-key', undefined));
+  return configuredKey(env) ?? checked(readOrMakeSecret(dataDirOf(env), 'audit-signing-key', undefined));
 }
 
 /** The key that a database is to be verified by: that of the environment, or, of the embedded one, that beside it. */
 export function ownKeyOf(databaseUrl: string, env: NodeJS.ProcessEnv): string | undefined {
-  return databaseUrl === runningEmbeddedDatabase(dataDirOf(env)) ? signingKeyOf(env) : givenKey(env);
+  return databaseUrl === runningEmbeddedDatabase(dataDirOf(env)) ? signingKeyOf(env) : configuredKey(env);
 }
 
-function givenKey({ AUDIT_SIGNING_KEY: direct, AUDIT_SIGNING_KEY_FILE: file }: NodeJS.ProcessEnv): string | undefined {
+function configuredKey({ AUDIT_SIGNING_KEY: direct, AUDIT_SIGNING_KEY_FILE: file }: NodeJS.ProcessEnv): string | undefined {
   return checked(direct || (file ? readFileSync(file, 'utf8').trim() : undefined));
 }
 

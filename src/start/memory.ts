@@ -8,6 +8,6 @@ const GROWTH = 300;
  * beside a small heap it looks through everything several times a second, on a thread that takes a core from whoever is served.
  * Measured, that was a tenth of a busy machine; it costs memory of some times what is in use.
  */
-export function lookThroughMemoryLess(): void {
+export function collectGarbageLessOften(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH}`);
 }

@@ -88,8 +88,9 @@ describe('at once', () => {
     expect(receiver.requests.length).toBe(before + 1);
   });
 
-  test('1,000 waits hold one timer each at most, and none once they are aborted', async () => {
+  test('1,000 waits hold one timer each at most and few connections, and nothing once they are aborted by one signal', async () => {
     const WAITS = 1_000;
+    const LOOKS_AT_ONCE = 16;
     /** Of the platform's own fetch, however many calls there are. */
     const BESIDES = 10;
     receiver.standing({ hang: 'before headers' });
@@ -98,7 +99,9 @@ describe('at once', () => {
     const ending = new AbortController();
     const client = sdk();
     const waits = Array.from({ length: WAITS }, (_, n) => rejection(client.waitFor(`hitl_${n}`, { signal: ending.signal })));
-    await receiver.received(before + WAITS);
+    await receiver.received(before + LOOKS_AT_ONCE);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(receiver.requests.length - before).toBe(LOOKS_AT_ONCE);
     expect(timers() - idle).toBeLessThanOrEqual(WAITS + BESIDES);
     ending.abort();
     const errors = (await Promise.all(waits)) as CountersignError[];
@@ -110,6 +113,15 @@ describe('at once', () => {
   test('at the deadline', async () => {
     receiver.script({ hang: 'after headers', body: { agents: [] } });
     expect(await rejection(sdk().agents.list({}, { timeoutMs: 300 }))).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+  });
+
+  test("of the client, of whatever it calls, a person's answer that is waited for among them", async () => {
+    const waits = { waitForApproval: true, idempotencyKey: 'mine' };
+    for (const [ofClient, ofCall] of [[{ timeoutMs: 300 }, {}], [{}, { timeoutMs: 300 }]]) {
+      receiver.script({ hang: 'before headers' });
+      const call = sdk(ofClient).execute('web.search', {}, { ...waits, ...ofCall });
+      expect(await rejection(call)).toMatchObject({ code: 'DEADLINE_EXCEEDED', idempotencyKey: 'mine' });
+    }
   });
 });
 

@@ -102,14 +102,14 @@ describe('a person is asked', () => {
     expect(outcome.status).toBe('pending_approval');
     const { hitlRequestId } = outcome as PendingApproval;
     const waited = await sdk.waitFor(hitlRequestId, { waitTimeoutMs: 1_500 });
-    expect(waited).toMatchObject({ status: 'pending_approval', hitlRequestId });
+    expect(waited).toMatchObject({ status: 'pending_approval', hitlRequestId, executionId: (outcome as PendingApproval).executionId });
   });
 
   test('waitFor tells at once what it waits for', async () => {
     const { sdk } = await sdkAsAgent(server, PROPOSE);
-    const { hitlRequestId } = await sdk.execute('email.send') as PendingApproval;
+    const { hitlRequestId, executionId } = await sdk.execute('email.send') as PendingApproval;
     const onPending = (pending: PendingApproval) => {
-      expect(pending).toMatchObject({ status: 'pending_approval', hitlRequestId });
+      expect(pending).toMatchObject({ status: 'pending_approval', hitlRequestId, executionId });
       void approve(server, hitlRequestId);
     };
     expect(await sdk.waitFor(hitlRequestId, { waitTimeoutMs: 120_000, onPending })).toMatchObject({ status: 'executed' });

@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Command } from 'commander';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { COMMANDS } from '../../src/cli/commands.js';
 import { checkoutRoot } from '../../src/platform/config/checkout-root.js';
 import { givenSecrets, loadConfig } from '../../src/platform/config/config.js';
 
@@ -36,6 +38,25 @@ describe('countersign secrets', () => {
   it('is executable as committed', () => {
     expect(statSync(bin).mode & 0o111).toBe(0o111);
     expect(readFileSync(bin, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+});
+
+describe('every command', () => {
+  const leaves = (command: Command): Command[] => (command.commands.length === 0 ? [command] : command.commands.flatMap(leaves));
+
+  it('has --json, but for start, which answers nothing', async () => {
+    const all: Command[] = [];
+    for (const load of Object.values(COMMANDS)) all.push(...leaves(await load()));
+    expect(all.length).toBeGreaterThan(25);
+    const without = all.filter(({ options }) => !options.some(({ long }) => long === '--json')).map((one) => one.name());
+    expect(without).toEqual(['start']);
+  });
+
+  it('environment --json tells what its text tells', () => {
+    const run = (...words: string[]) => spawnSync(process.execPath, [bin, 'environment', ...words], { encoding: 'utf8' }).stdout;
+    const { variables } = JSON.parse(run('--json')) as { variables: { name: string; default?: string; secret: boolean }[] };
+    expect(variables.map(({ name, default: fallback = '' }) => `#${name}=${fallback}`)).toEqual(run().match(/^#[A-Z_]+=.*$/gm));
+    expect(variables.filter(({ secret }) => secret).map(({ name }) => name)).toContain('JWT_SECRET');
   });
 });
 

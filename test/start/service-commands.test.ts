@@ -164,6 +164,33 @@ describe('an approval is of what was shown', () => {
   });
 });
 
+describe('approved otherwise than it was asked', () => {
+  test('as edited: both are shown, and the digest is of what was asked', async () => {
+    const id = await asked({ amount: 10 });
+    const edited = ['hitl', 'approve', id, '--input', '{"amount":1}'];
+    const { code, output } = await onTerminal(edited, env(), [[/Type yes: /, () => 'yes\n']]);
+    expect([code, output]).toEqual([0, expect.stringMatching(/What would run[^]*10[^]*run instead[^]*1[^]*approved/)]);
+    const { value } = await both(['hitl', 'show', id]);
+    expect(value).toMatchObject({ request: { payload: { amount: 1 }, requestedInput: { amount: 10 }, edit: { by: admin.id } } });
+    const late = await countersign([...edited, '--digest', 'a'.repeat(64)], env());
+    expect([late.code, late.stderr]).toEqual([1, expect.stringMatching(/HITL_ALREADY_DECIDED|HITL_DIGEST_MISMATCH/)]);
+  });
+
+  test('by break-glass, with a reason, though three have to approve', async () => {
+    const payer = await anAgent(server).granted('email.send', { hitlMode: 'propose', quorum: { approvals: 3 } }).create();
+    const id = (await payer.client.post('/api/v1/execute', { capability: 'email.send' })).expect(202).text('hitlRequestId');
+    const owner = await aPerson(server, 'owner');
+    const broken = (note: readonly string[], key: string) =>
+      onTerminal(['hitl', 'approve', id, '--break-glass', ...note], env(key), [[/Type yes: /, () => 'yes\n']]);
+    expect(await broken([], owner.key)).toMatchObject({ code: 2, output: expect.stringContaining('needs its reason') });
+    expect(await broken(['--note', 'short'], owner.key)).toMatchObject({ code: 1, output: expect.stringContaining('REASON_REQUIRED') });
+    const reason = ['--note', 'the house is on fire'];
+    expect(await broken(reason, admin.key)).toMatchObject({ code: 0, output: expect.stringContaining('1 of 3 approvals') });
+    const { code, output } = await broken(reason, owner.key);
+    expect([code, stripVTControlCharacters(output)]).toEqual([0, expect.stringMatching(/every admin is told[^]*approved by break-glass/)]);
+  });
+});
+
 describe('wrong usage is one sentence with exit code 2, and no key is in it', () => {
   const SECRET = `svc_user_${'0123456789abcdef'.repeat(4)}`;
   const cases: readonly (readonly [string, Record<string, string>, readonly string[], string])[] = [
@@ -174,7 +201,9 @@ describe('wrong usage is one sentence with exit code 2, and no key is in it', ()
     ['no key', { COUNTERSIGN_URL: 'http://127.0.0.1:1' }, [], 'no key'],
     ['one that is none', { COUNTERSIGN_URL: 'http://127.0.0.1:1', COUNTERSIGN_KEY: `${SECRET.slice(0, -1)}x` }, [], 'credential is none'],
     ['a file that is not there', { COUNTERSIGN_URL: 'http://127.0.0.1:1' }, ['--key-file', '/nowhere/key'], 'ENOENT'],
-    ['nobody there', { COUNTERSIGN_URL: 'http://127.0.0.1:1', COUNTERSIGN_KEY: SECRET }, [], 'UNREACHABLE'],
+    ['nobody there', { COUNTERSIGN_URL: 'http://127.0.0.1:1', COUNTERSIGN_KEY: SECRET }, [],
+      'UNREACHABLE: Nothing listens at http://127.0.0.1:1: start the server (npm start), or name another one by --url or COUNTERSIGN_URL.'],
+    ['no host', { COUNTERSIGN_URL: 'http://no.host.invalid', COUNTERSIGN_KEY: SECRET }, [], 'No host is known by the name in http://no.host.invalid'],
     ['an option that is none', { COUNTERSIGN_URL: 'http://127.0.0.1:1', COUNTERSIGN_KEY: SECRET }, ['--nonsense'], '--nonsense'],
   ];
   test.each(cases)('%s', async (_, given, words, reason) => {
@@ -203,7 +232,10 @@ describe('wrong usage is one sentence with exit code 2, and no key is in it', ()
   });
 
   test('inputs that are none are sent to nobody', async () => {
-    const inputs = { '{': 'no JSON', '[1]': 'must be a JSON object', '{"n":9007199254740993}': '/input/n', '{"t":"\\ud800"}': '/input/t' };
+    const inputs = {
+      '{': '--input: it must be JSON', '[1]': 'must be a JSON object', '{"n":9007199254740993}': '/n must be a number within',
+      '{"t":"\\ud800"}': '/t must not contain a lone surrogate', '{"a":{"to":"x","\\u0074o":"y"}}': '/a/to is given twice',
+    };
     for (const [input, reason] of Object.entries(inputs)) {
       const { code, stderr } = await countersign(['execute', 'web.search', '--input', input], env(agent.token));
       expect([input, code, stderr]).toEqual([input, 2, expect.stringContaining(reason)]);

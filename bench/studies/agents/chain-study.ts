@@ -5,6 +5,7 @@ import { INPUT } from '../../figures.js';
 import { eachOnce } from '../../load/each-once.js';
 import { type Phase } from '../../measure.js';
 import { cpuSeconds } from '../../processes.js';
+import type { Goal } from '../../goals.js';
 import type { Study, StudyContext } from '../../study.js';
 import { agentIdOf } from './connector-study.js';
 import { inTurn, ratios, ratioText, sidesTable } from './in-turn.js';
@@ -29,7 +30,8 @@ export const chainStudy: Study = {
       '', `  A task's execution over a chain of two agents: ${ratioText(found)} a receipt-only execution`, '',
       ...sidesTable(rounds, { chain: 'task', receipt: 'receipt-only' }), '',
     ].join('\n');
-    return { text, values: { figure: 'chain', ...found, rounds } };
+    const goal: Goal = { what: "a task's execution, chain of two, to receipt-only", value: found.ratio, wanted: 0.3 };
+    return { text, values: { figure: 'chain', ...found, rounds }, goals: [goal] };
   },
 };
 

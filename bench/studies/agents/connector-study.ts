@@ -9,8 +9,8 @@ const PLAIN = 'bench.plain';
 const BODY = { order: '{input.query}', quantity: '{input.quantity}' };
 
 /** The plain one, beside one that shows a secret, or one that calls a tool. */
-const SECRET = { key: 'secret', capability: 'bench.secret', name: 'with a secret' } as const;
-const MCP = { key: 'mcp', capability: 'bench.tool', name: 'mcp connector' } as const;
+const SECRET = { key: 'secret', capability: 'bench.secret', name: 'with a secret', goal: 0.95 } as const;
+const MCP = { key: 'mcp', capability: 'bench.tool', name: 'mcp connector', goal: 0.6 } as const;
 
 export const secretStudy: Study = study(SECRET, async (stage) => {
   const { url, rootKey } = stage.governed;
@@ -26,7 +26,7 @@ export const mcpStudy: Study = study(MCP, async ({ receiverUrl }) => ({
   type: 'mcp', url: new URL('/mcp', receiverUrl).href, tool: 'order',
 }));
 
-function study({ key, capability, name }: typeof SECRET | typeof MCP, connectorOf: (stage: Stage) => Promise<object>): Study {
+function study({ key, capability, name, goal }: typeof SECRET | typeof MCP, connectorOf: (stage: Stage) => Promise<object>): Study {
   return {
     key,
     onlyWhenNamed: true,
@@ -43,11 +43,12 @@ function study({ key, capability, name }: typeof SECRET | typeof MCP, connectorO
       const sides = { it: callsOf(context, capability, tokens), plain: callsOf(context, plainName, tokens) };
       const rounds = await inTurn(sides, count, () => progress.step());
       const found = ratios(rounds, 'it', 'plain');
+      const goals = [{ what: `a connector, ${name}, to the plain one`, value: found.ratio, wanted: goal }];
       const text = [
         '', `  Execution through a connector, ${name}: ${ratioText(found)} the plain http connector`, '',
         ...sidesTable(rounds, { it: name, plain: 'plain' }), '',
       ].join('\n');
-      return { text, values: { figure: key, ...found, rounds } };
+      return { text, values: { figure: key, ...found, rounds }, goals };
     },
   };
 }

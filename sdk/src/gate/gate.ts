@@ -5,10 +5,12 @@ import { Deadline } from '../http/deadline.js';
 import type { CallOptions } from '../operation.js';
 import type { ExecuteDto, ExecutionEnvelope, GateDryRun, GateReply, RequestReply } from '../wire.js';
 import { type Outcome, outcomeOfExecution, outcomeOfReply, type PendingApproval, throwIfNotApproved } from './outcome.js';
+import { Waits } from './waits.js';
 
 /** Any JSON object. */
 export type Input = Readonly<Record<string, unknown>>;
 
+/** `timeoutMs` bounds the call that asks, with all of its attempts; a wait for a person is beyond it, and has `waitTimeoutMs`. */
 export interface ExecuteOptions extends CallOptions, WaitOptions {
   /** Name of the action, for the reviewer. */
   readonly action?: string;
@@ -30,14 +32,14 @@ export interface WaitOptions {
 
 const WAIT_MS = 1_800_000;
 /** The longest for which the service holds an answer (contract of `?wait=`). */
-const HELD_SECONDS = 55;
-/** Beyond the wait itself: for the call that asks. */
-const CALL_MS = 60_000;
+const LONG_POLL_SECONDS = 55;
 /** The pauses begin with this where the service does not hold an answer: it holds 64 of one caller. */
 const PAUSE_BASE_MS = 1_000;
 
 /** The gate: what an agent wants to do passes it, and is run, blocked, or put before a person. */
 export class Gate {
+  readonly #waits = new Waits();
+
   constructor(private readonly connection: Connection) {}
 
   /**
@@ -54,7 +56,7 @@ export class Gate {
   async ask(capability: string, input: Input, options: ExecuteOptions): Promise<{ outcome: Outcome; isReplayed: boolean }> {
     const { waitForApproval = false, waitTimeoutMs = WAIT_MS, idempotencyKey = randomKey(), signal, timeoutMs, headers } = options;
     const body = { capability, input, action: options.action, context: options.context, agentId: options.agentId };
-    const call = { body, idempotencyKey, signal, headers, timeoutMs: timeoutMs ?? CALL_MS };
+    const call = { body, idempotencyKey, signal, headers, timeoutMs };
     const reply = await this.connection.send('POST /api/v1/execute', call);
     const outcome = outcomeOfReply(reply.body as GateReply);
     // Under a key of our own nobody else has called; what is repeated then is our own call, whose answer was lost.
@@ -89,23 +91,22 @@ export class Gate {
   Promise<Outcome> {
     const deadline = new Deadline(waitTimeoutMs, signal);
     let pending = 'status' in asked ? asked : undefined;
+    this.#waits.begin();
     try {
-      for (let unheld = 0; ; ) {
+      for (let immediate = 0; ; ) {
         // The first look is not held: it says at once what there is to wait for.
-        const wait = pending === undefined ? 0 : Math.min(HELD_SECONDS, Math.floor(deadline.remainingMs / 1_000));
-        const began = performance.now();
-        const request = await this.#request(asked.hitlRequestId, wait, deadline);
-        throwIfNotApproved(request);
-        const { status, execution } = request;
-        const outcome = status === 'approved' && execution ? await this.#execution(execution.id, wait, deadline) : undefined;
+        const wanted = pending === undefined ? 0 : Math.min(LONG_POLL_SECONDS, Math.floor(deadline.remainingMs / 1_000));
+        const look = (seconds: number) => this.#look(asked.hitlRequestId, seconds, deadline);
+        const { outcome, request, wait, ms } = await this.#waits.look(wanted, deadline, look);
         if (outcome !== undefined) return outcome;
         if (pending === undefined) {
           pending = pendingOf(request);
           onPending?.(pending);
           continue;
         }
-        unheld = performance.now() - began < wait * 500 ? unheld + 1 : 0;
-        const pauseMs = wait === 0 ? PAUSE_BASE_MS : unheld === 0 ? 0 : backoffMs(unheld, PAUSE_BASE_MS);
+        immediate = ms < wait * 500 ? immediate + 1 : 0;
+        const pauseMs = wait < wanted ? this.#waits.pauseMs : wait === 0 ? PAUSE_BASE_MS
+          : immediate === 0 ? 0 : backoffMs(immediate, PAUSE_BASE_MS);
         await deadline.pause(Math.min(deadline.remainingMs, pauseMs));
       }
     } catch (error) {
@@ -113,8 +114,19 @@ export class Gate {
       if (pending !== undefined && isCountersignError(error, 'DEADLINE_EXCEEDED')) return pending;
       throw error;
     } finally {
+      this.#waits.end();
       deadline.end();
     }
+  }
+
+  /** @throws CountersignError where nothing runs any more */
+  async #look(id: string, wait: number, deadline: Deadline) {
+    const began = performance.now();
+    const request = await this.#request(id, wait, deadline);
+    throwIfNotApproved(request);
+    const { status, execution } = request;
+    const outcome = status === 'approved' && execution ? await this.#execution(execution.id, wait, deadline) : undefined;
+    return { outcome, request, wait, ms: performance.now() - began };
   }
 
   async #request(id: string, wait: number, deadline: Deadline): Promise<RequestReply> {
@@ -128,11 +140,8 @@ export class Gate {
   }
 }
 
-function pendingOf({ id, execution, flagged, runs, hitlMode, expiresAt, reasons }: RequestReply): PendingApproval {
-  return {
-    status: 'pending_approval', hitlRequestId: id, executionId: execution?.id ?? '', effectiveMode: hitlMode,
-    flagged, runs, expiresAt, reasons,
-  };
+function pendingOf({ id, executionId, flagged, runs, hitlMode, expiresAt, reasons }: RequestReply): PendingApproval {
+  return { status: 'pending_approval', hitlRequestId: id, executionId, effectiveMode: hitlMode, flagged, runs, expiresAt, reasons };
 }
 
 /** What it throws says what it was about. */

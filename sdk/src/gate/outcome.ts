@@ -65,9 +65,9 @@ export function outcomeOfExecution(execution: ExecutionReply): Outcome | undefin
 }
 
 /** @throws CountersignError where the request has ended without an approval */
-export function throwIfNotApproved({ id, status, comment, execution, decision }: RequestReply): void {
+export function throwIfNotApproved({ id, executionId, status, comment, decision }: RequestReply): void {
   if (status === 'pending' || status === 'escalated' || status === 'approved') return;
-  throw ended(status, comment ?? decision?.note ?? undefined, { hitlId: id, executionId: execution?.id });
+  throw ended(status, comment ?? decision?.note ?? undefined, { hitlId: id, executionId });
 }
 
 function ended(reason: string, comment: string | undefined, ids: { hitlId?: string; executionId?: string }): CountersignError {

@@ -3,6 +3,18 @@ import { CountersignError } from '../errors.js';
 /** The longest that timers take, 24 days; a deadline beyond it is none. */
 const TIMER_MAX = 2 ** 31 - 1;
 
+/** One listener for each signal, however many calls it ends: of more than ten Node.js warns. */
+const LISTENERS = new WeakMap<AbortSignal, Set<() => void>>();
+
+function listenersOf(signal: AbortSignal): Set<() => void> {
+  const known = LISTENERS.get(signal);
+  if (known !== undefined) return known;
+  const made = new Set<() => void>();
+  LISTENERS.set(signal, made);
+  signal.addEventListener('abort', () => made.forEach((listener) => listener()), { once: true });
+  return made;
+}
+
 /** Bounds one call, all of its attempts and the pauses between them, by time and by the caller's signal. It holds one timer at most. */
 export class Deadline {
   readonly #endsAt: number;
@@ -17,7 +29,7 @@ export class Deadline {
     this.#endsAt = performance.now() + ms;
     this.#caller = caller;
     if (caller?.aborted) this.#onAbort();
-    else caller?.addEventListener('abort', this.#onAbort, { once: true });
+    else if (caller) listenersOf(caller).add(this.#onAbort);
   }
 
   get remainingMs(): number {
@@ -63,7 +75,7 @@ export class Deadline {
 
   /** Lets go of the caller's signal. */
   end(): void {
-    this.#caller?.removeEventListener('abort', this.#onAbort);
+    if (this.#caller) listenersOf(this.#caller).delete(this.#onAbort);
   }
 
   #throwIfOver(): void {

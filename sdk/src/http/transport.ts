@@ -25,7 +25,7 @@ export interface TransportSettings {
 
 /** Statuses after which the same call may be answered otherwise, but for the codes that people have to do something about. */
 const PASSING = [429, 502, 503, 504];
-const STANDING: readonly ErrorCode[] = ['TOO_MANY_PENDING', 'BUDGET_EXHAUSTED'];
+const PERSISTENT: readonly ErrorCode[] = ['TOO_MANY_PENDING', 'BUDGET_EXHAUSTED'];
 /** A credential that was renewed is tried once for each reason that there is. */
 const RENEWALS_MAX = 2;
 const RETRY_BASE_MS = 200;
@@ -82,7 +82,7 @@ export class Transport {
   async #pauseAfter(error: CountersignError, call: OutgoingCall, attempt: number, deadline: Deadline): Promise<void> {
     const { code, status, retryAfterMs = 0 } = error;
     const isPassing = code === 'UNREACHABLE' || code === 'IDEMPOTENCY_IN_FLIGHT'
-      || (PASSING.includes(status ?? 0) && !STANDING.includes(code))
+      || (PASSING.includes(status ?? 0) && !PERSISTENT.includes(code))
       || (code === 'BAD_RESPONSE' && (status ?? 200) < 300);
     const ms = retryAfterMs + backoffMs(attempt, RETRY_BASE_MS);
     if (!isPassing || !call.isRepeatable || ms >= deadline.remainingMs) throw error;

@@ -172,10 +172,10 @@ class Node {
   }
 
   /** What is too long, or no JSON that the service takes, is refused again however often it is told. Somebody has to know that it ended. */
-  async #settleUnusable(id: string, fence: number, { status, error: told }: WorkResult, error: CountersignError): Promise<void> {
+  async #settleUnusable(id: string, fence: number, { status, error: reported }: WorkResult, error: CountersignError): Promise<void> {
     const { onResultRefused: report } = this.options;
     (report ?? console.error)(error.with({ executionId: id }));
-    if (told?.code === RESULT_REFUSED) return this.#journal.write({ id, fence, state: 'over' });
+    if (reported?.code === RESULT_REFUSED) return this.#journal.write({ id, fence, state: 'over' });
     const message = `The node said "${status}", and its result was refused: ${error.message}`.slice(0, MESSAGE_CHARACTERS);
     const instead = status === 'indeterminate' ? status : 'failed';
     return this.#settle(id, fence, { status: instead, error: { code: RESULT_REFUSED, message } });

@@ -1,7 +1,7 @@
 import { verifierKey } from '../../domain/audit/notes/note.js';
 import { given } from '../../domain/given.js';
 import { newestCheckpoint } from '../../modules/audit/checkpoints/checkpoint.query.js';
-import { logChecksOf } from '../../modules/audit/verification/log-checks.js';
+import { logCheckOf } from '../../modules/audit/verification/log-checks.js';
 import { sqlLogSource } from '../../modules/audit/verification/source/log-source.query.js';
 import { verification, type Verification } from '../../modules/audit/verification/verification-result.js';
 import { assertSameSecrets, fingerprintsOf } from '../../modules/organizations/installation/secret-fingerprints.js';
@@ -40,8 +40,8 @@ export async function inspectRestored(
   const begun = performance.now();
   const source = sqlLogSource(run, 'all');
   const pinned = verifierKeys.length > 0 ? { verifierKeys } : {};
-  const checks = await logChecksOf(run, source, RECORD_KEEPERS, { organizations: 'all', ...pinned });
-  const outcome = await verification(source, begun, given({ ownKey: verifierKey(instance, seed), checks, onProgress, ...pinned }));
+  const check = await logCheckOf(run, source, RECORD_KEEPERS, { organizations: 'all', ...pinned });
+  const outcome = await verification(source, begun, given({ ownKey: verifierKey(instance, seed), check, onProgress, ...pinned }));
   if (outcome.valid || evenTampered) return outcome;
   const [first] = outcome.breaks;
   throw new StartRefused(`the audit log in this backup was tampered with before it was made (${outcome.breaksFound} found; the first: `

@@ -23,7 +23,7 @@ interface RestoreOptions {
   json?: boolean;
 }
 
-interface Place {
+interface Destination {
   readonly into: string | null;
   readonly secretsIn?: string;
 }
@@ -63,8 +63,8 @@ async function restore(file: string, options: RestoreOptions, env: NodeJS.Proces
       onProgress: (step, done, total) => progress.show(`${step.padEnd(10)} ${progressBar(total > 0 ? done / total : 1)}${
         step === 'verifying' ? counted(done, 'entry', 'entries') : megabytes(done)}`),
     }).finally(progress.clear);
-    const place = { into: target?.into ?? null, ...(options.secretsOut ? { secretsIn: resolve(options.secretsOut) } : {}) };
-    process.stdout.write(options.json ? `${JSON.stringify(members(restored, place), null, 2)}\n` : report(restored, place));
+    const destination = { into: target?.into ?? null, ...(options.secretsOut ? { secretsIn: resolve(options.secretsOut) } : {}) };
+    process.stdout.write(options.json ? `${JSON.stringify(members(restored, destination), null, 2)}\n` : report(restored, destination));
     return EXIT.WELL;
   } catch (error) {
     const reason = cut.signal.aborted ? cut.signal.reason as unknown : error;
@@ -80,7 +80,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof StartRefused || (typeof code === 'string' && /^(2[0-9A-Z]|42|5[34])\w{3}$/.test(code) && !/^28/.test(code));
 }
 
-function members({ manifest, log }: Restored, { into, secretsIn }: Place): object {
+function members({ manifest, log }: Restored, { into, secretsIn }: Destination): object {
   const { instance, madeAt, version, tables, checkpoint } = manifest;
   const rows = tables.reduce((sum, one) => sum + one.rows, 0);
   return {
@@ -90,7 +90,7 @@ function members({ manifest, log }: Restored, { into, secretsIn }: Place): objec
   };
 }
 
-function report({ manifest: { instance, madeAt, tables }, log }: Restored, { into, secretsIn }: Place): string {
+function report({ manifest: { instance, madeAt, tables }, log }: Restored, { into, secretsIn }: Destination): string {
   const rows = `${counted(tables.reduce((sum, one) => sum + one.rows, 0), 'row', 'rows')} of ${tables.length} tables`;
   if (log === undefined) return `\n  The backup of ${instance}, made at ${madeAt}, is whole: ${rows}. Nothing was restored.\n\n`;
   const verdict = log.valid ? 'as it was written'

@@ -60,9 +60,9 @@ function migrationsFinding({ migrations }: DatabaseState, url: string): Finding 
     : note('migrations', `${missing} of ${ours.length} have not run`, 'the next start runs them: make a backup before');
 }
 
-function maintenanceFinding({ instance, heldBecause }: InstallationState): Finding {
-  return heldBecause === null ? well('installation', `${instance} serves`)
-    : wrong('installation', `${instance} is in maintenance mode`, heldBecause);
+function maintenanceFinding({ instance, maintenanceBecause: because }: InstallationState): Finding {
+  return because === null ? well('installation', `${instance} serves`)
+    : wrong('installation', `${instance} is in maintenance mode`, because);
 }
 
 async function secretsFindings(

@@ -26,14 +26,14 @@ export interface InstallationState {
   readonly instance: string;
   readonly fingerprints: Readonly<Record<string, string>>;
   /** Why it is in maintenance mode; null where it serves. */
-  readonly heldBecause: string | null;
+  readonly maintenanceBecause: string | null;
   /** Effects that were given up. */
   readonly parked: number;
 }
 
 export async function installationState(run: RunStatement): Promise<InstallationState | undefined> {
   const [row] = await run(
-    `select i.name as instance, i.secret_fingerprints as fingerprints, i.held_because as "heldBecause", (
+    `select i.name as instance, i.secret_fingerprints as fingerprints, i.held_because as "maintenanceBecause", (
        select count(*)::integer from (select from outbox where available_at = 'infinity' limit $1) counted) as parked
      from instance i`, [MOST_COUNTED]);
   return row as unknown as InstallationState | undefined;

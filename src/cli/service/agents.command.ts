@@ -2,7 +2,7 @@ import type { AgentReply, Countersign } from '@countersign/sdk';
 import { Command, Option } from 'commander';
 import { oneLine } from '../../domain/notifications/plain-text.js';
 import { onService, withServiceOptions, type ServiceOptions } from './service-command.js';
-import { distance, fields, moment, print, printJson, styled, table, told } from './shown.js';
+import { cellText, distance, fields, moment, print, printJson, styled, table } from './shown.js';
 
 const RISK_LEVELS = ['minimal', 'limited', 'high', 'unacceptable'] as const;
 const SHOWN = 500;
@@ -75,18 +75,18 @@ async function list({ agents }: Countersign, { status, risk, team, json }: ListO
   if (json) return printJson({ agents: found, total });
   if (found.length === 0) return print('  There is none.');
   print(table(['agent', 'name', 'risk', 'status', 'may do'], found.map((agent) => [
-    agent.id, told(agent.name), riskText(agent.riskLevel), statusText(agent.status), told(agent.capabilities.join(', ')),
+    agent.id, cellText(agent.name), riskText(agent.riskLevel), statusText(agent.status), cellText(agent.capabilities.join(', ')),
   ])));
   if (total > found.length) print(styled('dim', `  ${total - found.length} more`));
 }
 
 async function show({ agents, grants }: Countersign, id: string, { json }: ServiceOptions): Promise<void> {
-  const [{ agent }, held] = await Promise.all([agents.get(id), grants.listOf(id)]);
-  if (json) return printJson({ agent, grants: held.grants });
+  const [{ agent }, granted] = await Promise.all([agents.get(id), grants.listOf(id)]);
+  if (json) return printJson({ agent, grants: granted.grants });
   print(`\n${agentText(agent)}\n`);
-  if (held.grants.length === 0) return print('  It may do nothing.\n');
-  print(`${table(['capability', 'says', 'means now', 'by'], held.grants.map(({ capability, hitlMode, effectiveMode, teamId }) =>
-    [told(capability), hitlMode, effectiveMode, teamId ?? 'its own']))}\n`);
+  if (granted.grants.length === 0) return print('  It may do nothing.\n');
+  print(`${table(['capability', 'says', 'means now', 'by'], granted.grants.map(({ capability, hitlMode, effectiveMode, teamId }) =>
+    [cellText(capability), hitlMode, effectiveMode, teamId ?? 'its own']))}\n`);
 }
 
 async function register({ agents }: Countersign, name: string, options: RegisterOptions): Promise<void> {

@@ -1,16 +1,15 @@
-import { readFileSync } from 'node:fs';
-import type { Countersign, GateDryRun, Input, Outcome } from '@countersign/sdk';
+import type { Countersign, GateDryRun, Outcome } from '@countersign/sdk';
 import { Command, Option } from 'commander';
 import { EXIT, commandOutput, type ExitCode } from '../command-output.js';
 import { oneLine, visible } from '../../domain/notifications/plain-text.js';
+import { inputOf, type InputOptions } from './json-input.js';
 import { UsageError, onService, withServiceOptions, type ServiceOptions } from './service-command.js';
 import { print, printJson, styled } from './shown.js';
 
-const STANDARD_INPUT = 0;
+/** Until the gate has answered: a connector may take its time. */
+const ANSWERED_WITHIN_MS = 150_000;
 
-interface ExecuteOptions extends ServiceOptions {
-  readonly input?: string;
-  readonly inputFile?: string;
+interface ExecuteOptions extends ServiceOptions, InputOptions {
   readonly action?: string;
   readonly agent?: string;
   readonly idempotencyKey?: string;
@@ -37,11 +36,11 @@ export function executeCommand(): Command {
 
 async function execute(service: Countersign, capability: string, options: ExecuteOptions, signal: AbortSignal): Promise<ExitCode> {
   const { action, agent, idempotencyKey, wait, dryRun, json } = options;
-  const input = inputOf(options);
+  const input = inputOf(options) ?? {};
   const said = { ...(action === undefined ? {} : { action }), ...(agent === undefined ? {} : { agentId: agent }) };
   if (dryRun) return presentDryRun(await service.gate.dryRun(capability, input, { ...said, signal }), json === true);
   const outcome = await service.execute(capability, input, {
-    ...said, signal, ...(idempotencyKey === undefined ? {} : { idempotencyKey }), ...waiting(wait),
+    ...said, signal, timeoutMs: ANSWERED_WITHIN_MS, ...(idempotencyKey === undefined ? {} : { idempotencyKey }), ...waiting(wait),
     onPending: ({ hitlRequestId }) => commandOutput('execute').say(`a person is asked: ${hitlRequestId}`),
   });
   return present(outcome, json === true);
@@ -51,26 +50,6 @@ function waiting(wait: string | undefined): { waitForApproval?: boolean; waitTim
   if (wait === undefined) return {};
   if (!/^[1-9]\d{0,6}$/.test(wait)) throw new UsageError('--wait takes whole seconds, from 1');
   return { waitForApproval: true, waitTimeoutMs: Number(wait) * 1_000 };
-}
-
-function inputOf({ input, inputFile }: ExecuteOptions): Input {
-  const [option, text] = inputFile === undefined ? ['--input', input ?? '{}'] : ['--input-file', textIn(inputFile)];
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new UsageError(`${option} is no JSON`);
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UsageError(`${option} must be a JSON object`);
-  return value as Input;
-}
-
-function textIn(file: string): string {
-  try {
-    return readFileSync(file === '-' ? STANDARD_INPUT : file, 'utf8');
-  } catch (error) {
-    throw new UsageError(`--input-file cannot be read (${(error as NodeJS.ErrnoException).code}): ${file}`);
-  }
 }
 
 function present(outcome: Outcome, json: boolean): ExitCode {

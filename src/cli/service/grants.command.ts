@@ -2,7 +2,7 @@ import type { Countersign, GrantReply, GrantWord } from '@countersign/sdk';
 import { Command, Option } from 'commander';
 import { oneLine } from '../../domain/notifications/plain-text.js';
 import { UsageError, onService, withServiceOptions, type ServiceOptions } from './service-command.js';
-import { distance, print, printJson, styled, table, told } from './shown.js';
+import { cellText, distance, print, printJson, styled, table } from './shown.js';
 
 const WORDS: readonly GrantWord[] = ['auto', 'notify', 'propose', 'escalate', 'block', 'never', 'always', 'on_risk'];
 const SHOWN = 500;
@@ -74,7 +74,7 @@ async function create({ grants }: Countersign, capability: string, { agent, team
 
 function grantTable(grants: readonly GrantReply[]): string {
   return table(['grant', 'holder', 'capability', 'says', 'means now', 'ends'], grants.map((grant) => [
-    grant.id, grant.agentId ?? grant.teamId ?? '–', told(grant.capability), grant.hitlMode, modeText(grant.effectiveMode),
+    grant.id, grant.agentId ?? grant.teamId ?? '–', cellText(grant.capability), grant.hitlMode, modeText(grant.effectiveMode),
     grant.expiresAt === undefined ? '–' : distance(Date.parse(grant.expiresAt) - Date.now()),
   ]));
 }

@@ -60,7 +60,7 @@ function serviceOf({ url, key, keyFile }: ServiceOptions, env: NodeJS.ProcessEnv
   const inFile = key === undefined ? keyFile ?? (env['COUNTERSIGN_KEY'] ? undefined : env['COUNTERSIGN_KEY_FILE']) : undefined;
   const credential = key ?? (inFile === undefined ? env['COUNTERSIGN_KEY'] : keyIn(inFile));
   if (!credential) throw new UsageError('no key: give --key-file, --key or COUNTERSIGN_KEY');
-  return new Countersign({ url: address, credential, timeoutMs: TIMEOUT_MS, fetch: lightFetch });
+  return new Countersign({ url: address, credential, timeoutMs: TIMEOUT_MS, fetch: lightFetch() });
 }
 
 function keyIn(file: string): string {
@@ -81,8 +81,8 @@ function exitCodeOf({ code, status }: CountersignError): ExitCode {
 function whatWentWrong(error: CountersignError): string {
   const { code, detail, cause, requestId, executionId, hitlId, errors = [] } = error;
   const why = code === 'UNREACHABLE' && cause instanceof Error ? ` (${cause.message || (cause as NodeJS.ErrnoException).code})` : '';
-  const places = errors.filter(({ pointer }) => !detail.includes(pointer)).map(({ pointer, message }) => `; ${pointer}: ${message}`);
+  const pointers = errors.filter(({ pointer }) => !detail.includes(pointer)).map(({ pointer, message }) => `; ${pointer}: ${message}`);
   const about = [['execution', executionId], ['request', hitlId], ['call', requestId]]
     .flatMap(([what, id]) => (id ? [`${what} ${id}`] : []));
-  return oneLine(`${code}: ${detail}${why}${places.join('')}${about.length > 0 ? ` [${about.join(', ')}]` : ''}`, Infinity);
+  return oneLine(`${code}: ${detail}${why}${pointers.join('')}${about.length > 0 ? ` [${about.join(', ')}]` : ''}`, Infinity);
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { distance, fields, printJson, table, told } from './shown.js';
+import { cellText, distance, fields, printJson, table } from './shown.js';
 
 const { write } = process.stdout;
 afterEach(() => {
@@ -26,9 +26,9 @@ describe('what others wrote', () => {
   });
 
   test('is one line in a cell, cut, with every character visible', () => {
-    expect(told('a\nb\u202ec')).toBe('a⟦U+000A⟧b⟦U+202E⟧c');
-    expect([...told('x'.repeat(500))]).toHaveLength(48);
-    expect([told(''), told(undefined)]).toEqual(['–', '–']);
+    expect(cellText('a\nb\u202ec')).toBe('a⟦U+000A⟧b⟦U+202E⟧c');
+    expect([...cellText('x'.repeat(500))]).toHaveLength(48);
+    expect([cellText(''), cellText(undefined)]).toEqual(['–', '–']);
   });
 });
 

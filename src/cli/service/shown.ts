@@ -25,7 +25,7 @@ export function printJson(value: unknown): void {
 const HIDDEN_IN_JSON = /[^\P{Cc}\n]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** A cell or a value that somebody else wrote: one line, every character visible. */
-export const told = (text: string | undefined): string => (text === undefined || text === '' ? '–' : oneLine(text, WIDEST));
+export const cellText = (text: string | undefined): string => (text === undefined || text === '' ? '–' : oneLine(text, WIDEST));
 
 /** Columns under their names; in a pipe, too, so that what is shown is the same. Cells are made visible by who gives them. */
 export function table(names: readonly string[], rows: readonly (readonly string[])[]): string {

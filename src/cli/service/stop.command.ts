@@ -1,7 +1,7 @@
 import type { Countersign, StopReply } from '@countersign/sdk';
 import { Command } from 'commander';
 import { UsageError, onService, withServiceOptions, type ServiceOptions } from './service-command.js';
-import { moment, print, printJson, styled, table, told } from './shown.js';
+import { cellText, moment, print, printJson, styled, table } from './shown.js';
 
 const SHOWN = 500;
 
@@ -53,7 +53,7 @@ async function resume({ stops }: Countersign, id: string | undefined, { json }: 
   if (json) return printJson({ stops: found, total });
   if (found.length === 0) return print('  Nothing is stopped.');
   print(table(['stop', 'what', 'reason', 'by', 'since'], found.map((one) =>
-    [one.id, targetText(one), told(one.reason), told(one.madeBy), moment(one.madeAt)])));
+    [one.id, targetText(one), cellText(one.reason), cellText(one.madeBy), moment(one.madeAt)])));
 }
 
 function targetText({ scope, targetId }: StopReply): string {

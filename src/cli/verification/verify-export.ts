@@ -3,7 +3,7 @@ import { createGunzip } from 'node:zlib';
 import { PLATFORM_TREE } from '../../domain/audit/notes/checkpoint.js';
 import { keptByCaller } from '../../domain/audit/tree/verify-platform.js';
 import { isJsonObject, parseJson } from '../../domain/json.js';
-import { fileVerifier } from '../../modules/audit/exports/file-verifier.js';
+import { fileVerifier } from '../../modules/audit/exports/stand-alone-verifier.js';
 import { loadConfig } from '../../platform/config/config.js';
 import type { Remembered, Result } from '../../../verifier/verify.mjs';
 import type { FileLocation, ServerLocation } from './log-location.js';

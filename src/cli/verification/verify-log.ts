@@ -1,7 +1,7 @@
 import { originOf, PLATFORM_TREE } from '../../domain/audit/notes/checkpoint.js';
 import { configuredAnchors } from '../../modules/audit/anchors/configured-anchors.js';
 import { askAnchors, type AskedAnchors } from '../../modules/audit/anchors/ask-anchors.js';
-import { logChecksOf } from '../../modules/audit/verification/log-checks.js';
+import { logCheckOf } from '../../modules/audit/verification/log-checks.js';
 import { instanceName } from '../../modules/audit/checkpoints/checkpoint.query.js';
 import type { Verification } from '../../modules/audit/verification/verification-result.js';
 import { openSnapshot } from '../../modules/audit/query/snapshots.query.js';
@@ -35,7 +35,7 @@ export async function verifyFromDatabase(databaseUrl: string, env: NodeJS.Proces
     anchors: () => askNamed(databaseUrl, env),
     ...(integrityOnly
       ? {}
-      : { checks: (run, source) => logChecksOf(run, source, RECORD_KEEPERS, { organizations: 'all', agentId, ...pinned }) }),
+      : { check: (run, source) => logCheckOf(run, source, RECORD_KEEPERS, { organizations: 'all', agentId, ...pinned }) }),
     ...(agentId === undefined ? {} : { agentId }),
     ...pinned,
   });

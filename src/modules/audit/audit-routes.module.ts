@@ -4,18 +4,13 @@ import { AuditModule } from './audit.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { PeopleOfEntries } from './query/people-of-entries.js';
 import { DatabaseVerifier } from './verification/database-verifier.query.js';
-import { VerificationRateLimit, VerificationRateLimitStore } from './verification/verification-rate-limit.store.js';
-import { LogVerifier, VerifyLogService } from './verification/verify-log.service.js';
+import { VerificationRateLimitStore } from './verification/verification-rate-limit.store.js';
+import { VerifyLogService } from './verification/verify-log.service.js';
 
 /** Apart from the module and behind all others: `/audit/:id` would take what stands below `/audit` for ids. */
 @Module({
   imports: [AuditModule, OrganizationsModule],
   controllers: [AuditController],
-  providers: [
-    VerifyLogService,
-    PeopleOfEntries,
-    { provide: LogVerifier, useClass: DatabaseVerifier },
-    { provide: VerificationRateLimit, useClass: VerificationRateLimitStore },
-  ],
+  providers: [VerifyLogService, PeopleOfEntries, DatabaseVerifier, VerificationRateLimitStore],
 })
 export class AuditRoutesModule {}

@@ -17,7 +17,7 @@ import { ExportLogService } from './exports/export-log.service.js';
 import { ExportPersonService } from './exports/export-person.service.js';
 import { ExportsController } from './exports/exports.controller.js';
 import { ExportsService } from './exports/exports.service.js';
-import { VerifierPage } from './exports/verifier-page.js';
+import { VerifierPage } from './exports/stand-alone-verifier.js';
 import { SigningKeyFact } from './keys/signing-key.readiness.js';
 import { ProofsController } from './proofs/proofs.controller.js';
 import { ProofsService } from './proofs/proofs.service.js';

@@ -83,7 +83,7 @@ export class VerifiedCheckpointReply {
   @ApiProperty({ format: 'date-time' }) madeAt!: string;
   @ApiProperty({ description: 'C2SP signed note.' }) note!: string;
   @ApiProperty({ type: AnchoredReply, isArray: true, description: 'Whom it was compared with, outside of the database.' })
-  anchors!: AnchoredReply[];
+  anchors!: readonly AnchoredReply[];
 }
 
 export class VerificationReply {
@@ -96,9 +96,9 @@ export class VerificationReply {
   checkpoint!: VerifiedCheckpointReply | null;
 
   @ApiProperty({ type: NotComparedReply, isArray: true, description: 'Anchors that say nothing of this log, and why.' })
-  anchorsNotCompared!: NotComparedReply[];
+  anchorsNotCompared!: readonly NotComparedReply[];
 
-  @ApiProperty({ type: BreakReply, isArray: true, description: 'The first 1,000.' }) breaks!: BreakReply[];
+  @ApiProperty({ type: BreakReply, isArray: true, description: 'The first 1,000.' }) breaks!: readonly BreakReply[];
   @ApiProperty({ type: 'integer', required: false, description: 'How many there are, where not all are listed.' })
   breaksFound?: number;
 
@@ -122,14 +122,11 @@ export function presentEntry(entry: StoredEntry): AuditEntryReply {
 }
 
 export function presentVerification(
-  { breaks, breaksFound, checkpoint, anchorsNotCompared, members, notes: _notes, ...rest }: Verification,
+  { breaksFound, members, notes: _notes, ...rest }: Verification,
 ): VerificationReply {
   return {
     ...rest,
-    checkpoint: checkpoint && { ...checkpoint, anchors: [...checkpoint.anchors] },
-    anchorsNotCompared: [...anchorsNotCompared],
-    breaks: [...breaks],
-    ...(breaksFound > breaks.length ? { breaksFound } : {}),
+    ...(breaksFound > rest.breaks.length ? { breaksFound } : {}),
     ...(members as unknown as Pick<VerificationReply, 'completeness' | 'replay'>),
   };
 }

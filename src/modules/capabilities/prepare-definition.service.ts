@@ -94,8 +94,8 @@ export class PrepareDefinitionService {
       throw new Problem('CONFLICT', 'The tool is not as toolDigest says. Leave it out to take the tool as it is now.');
     }
     // What the server tells is kept with the definition and in the log, where no secret belongs.
-    const told = JSON.stringify(tool.inputSchema ?? null);
-    const holdsSecret = new HiddenSecrets(secrets.values.values()).text(told) !== told;
+    const schemaText = JSON.stringify(tool.inputSchema ?? null);
+    const holdsSecret = new HiddenSecrets(secrets.values.values()).text(schemaText) !== schemaText;
     if (holdsSecret) throw unusable('/connector/tool', 'has a schema that holds a secret');
     const { inputSchema: toolSchema } = tool;
     return { connector: { ...connector, toolDigest: digest }, ...(toolSchema === undefined ? {} : { toolSchema }) };

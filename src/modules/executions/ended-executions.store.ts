@@ -1,6 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { blankOldRows } from '../../platform/audit/blank-old-rows.js';
-import { EndedRecordKeepers, type EndedRecords, type RecordKey } from '../../platform/audit/ended-records.js';
+import { blankOldRows, EndedRecordKeepers, type EndedRecords, type RecordKey } from '../../platform/audit/ended-records.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 
 /** Inputs and results of executions, to be blanked once the executions have ended and their retention time is over. */

@@ -15,6 +15,7 @@ export function presentRequest(row: RequestRow, decidableBy?: DecidableBy): Requ
   const claimed = onBehalfOf(context);
   return {
     id: row.id,
+    executionId: row.executionId,
     agentId: row.agentId,
     agentName: row.agentName,
     capability: row.capability,
@@ -59,6 +60,7 @@ export function presentRequestSnake(row: RequestRow, decidableBy?: DecidableBy):
   const claimed = onBehalfOf(context);
   return {
     id: row.id,
+    execution_id: row.executionId,
     agent_id: row.agentId,
     agent_name: row.agentName,
     capability: row.capability,

@@ -24,6 +24,7 @@ const ESCALATES = 'It also moves the request up one level.';
 const WHO_ACTS = 'Who acts once it is approved: this service, or the caller.';
 const DIGEST = 'SHA-256 of what would run; send it back as `expectedDigest`.';
 const FLAGGED = "The agent's risk is high or above.";
+const EXECUTION = 'The execution that waits for it; what came of it is at `GET /executions/{id}`, and here once it is approved.';
 const WHY = 'Why a person is asked.';
 const PAYLOAD = 'What the agent wants to do: what would run.';
 const CONTEXT = 'As the caller gave it.';
@@ -92,6 +93,7 @@ export class RequestExecutionSnakeReply extends OfExecution {
 /** The camelCase form of a request (interface, section 2). */
 export class RequestReply {
   @ApiProperty({ example: 'hitl_…' }) id!: string;
+  @ApiProperty({ example: 'exec_…', description: EXECUTION }) executionId!: string;
   @ApiProperty({ example: 'agt_…' }) agentId!: string;
   @ApiProperty() agentName!: string;
   @ApiProperty({ example: 'email.send' }) capability!: string;
@@ -135,6 +137,7 @@ export class RequestReply {
 /** The snake_case form of a request (interface, section 2). */
 export class RequestSnakeReply {
   @ApiProperty({ example: 'hitl_…' }) id!: string;
+  @ApiProperty({ example: 'exec_…', description: EXECUTION }) execution_id!: string;
   @ApiProperty() agent_id!: string;
   @ApiProperty() agent_name!: string;
   @ApiProperty() capability!: string;

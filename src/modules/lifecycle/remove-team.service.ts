@@ -27,7 +27,7 @@ export class RemoveTeamService {
       // The row first: an agent that is joining holds it, and one that comes later finds it gone.
       await this.teams.lockToRemove(tx, ref);
       const agents = await this.agents.countOfTeam(tx, organizationId, id);
-      if (agents > 0) throw new Problem('CONFLICT', `${belonging(agents)} to this team; move or remove them first.`);
+      if (agents > 0) throw new Problem('CONFLICT', `${countedAgents(agents)} to this team; move or remove them first.`);
       const revoked = await this.grants.revokeOfTeam(tx, organizationId, id, caller.actorId);
       for (const { id: grantId, version, capability } of revoked) {
         const metadata = { grantId, version, teamId: id, capability, reason: 'team_deleted' };
@@ -40,6 +40,6 @@ export class RemoveTeamService {
   }
 }
 
-function belonging(agents: number): string {
+function countedAgents(agents: number): string {
   return agents === 1 ? '1 agent belongs' : `${agents} agents belong`;
 }

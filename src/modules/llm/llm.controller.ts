@@ -10,7 +10,7 @@ import { Replies } from '../../platform/http/reply/replies.js';
 import { WaitQuery } from '../executions/executions.dto.js';
 import { GatePending } from '../gate/gate.dto.js';
 import { ChatService } from './chat.service.js';
-import { ChatDto, ChatReply, ScanDto, ScanReply, UsageQuery, UsageReply } from './llm.dto.js';
+import { ChatDto, ChatReply, ScanDto, ScanReply, UsageQuery, LlmUsageReply } from './llm.dto.js';
 import { UsageService } from './usage.service.js';
 import { COMPLETION_CODES } from './wire/completion-codes.js';
 
@@ -60,7 +60,7 @@ export class LlmController {
     description: 'By day, agent and model, from the executions: it reaches back as far as these are kept.',
   })
   @Access('llm.usage')
-  @Replies(200, UsageReply)
+  @Replies(200, LlmUsageReply)
   usage(@QueryParams(UsageQuery) query: UsageQuery, @Caller() caller: VerifiedCaller) {
     return this.usages.read(query, caller);
   }

@@ -94,7 +94,7 @@ export class ModelUsageReply {
   @ApiProperty({ type: 'integer' }) completionTokens!: number;
 }
 
-export class UsageReply {
+export class LlmUsageReply {
   @ApiProperty({ format: 'date-time' }) from!: string;
   @ApiProperty({ format: 'date-time' }) to!: string;
   @ApiProperty({ type: ModelUsageReply, isArray: true }) usage!: ModelUsageReply[];
@@ -117,4 +117,15 @@ export class ModelListReply {
   @ApiProperty() has_more!: boolean;
   @ApiProperty({ type: String, nullable: true }) first_id!: string | null;
   @ApiProperty({ type: String, nullable: true }) last_id!: string | null;
+}
+
+/** A refusal as the clients of both vendors read it. */
+export class VendorErrorReply {
+  @ApiProperty({ enum: ['error'], required: false, description: "In Anthropic's format." }) type?: string;
+  @ApiProperty({
+    type: 'object', selfRequired: true, additionalProperties: true, required: ['message', 'type'],
+    description: "What the problem would say: `code` is this service's, null where the provider refused; `type` the vendor's word for it.",
+    properties: { message: { type: 'string' }, type: { type: 'string' }, code: { type: 'string', nullable: true } },
+  }) error!: Readonly<Record<string, JsonValue>>;
+  @ApiProperty({ required: false, description: "In Anthropic's format." }) request_id?: string;
 }

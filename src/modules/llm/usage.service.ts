@@ -4,7 +4,7 @@ import type { Caller } from '../../platform/auth/access/principal.js';
 import { scopeCondition } from '../../platform/auth/access/scope.js';
 import { invalid } from '../../platform/http/fields/read-members.js';
 import { Statements } from '../../platform/database/statements/statements.js';
-import type { ModelUsageReply, UsageQuery, UsageReply } from './llm.dto.js';
+import type { ModelUsageReply, UsageQuery, LlmUsageReply } from './llm.dto.js';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
@@ -16,7 +16,7 @@ export class UsageService {
   constructor(private readonly statements: Statements) {}
 
   /** @throws Problem VALIDATION_FAILED */
-  async read({ organizationId, agentId, from, to = new Date() }: UsageQuery, { scope }: Caller): Promise<UsageReply> {
+  async read({ organizationId, agentId, from, to = new Date() }: UsageQuery, { scope }: Caller): Promise<LlmUsageReply> {
     const since = from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
     if (to < since) throw invalid([{ pointer: '?to', message: 'must not be before from' }]);
     if (to.getTime() - since.getTime() > DAYS_MAX * DAY_MS) {

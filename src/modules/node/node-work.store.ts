@@ -120,8 +120,8 @@ export class NodeWorkStore {
 
   /** The oldest work that waits for a node of the agent, of what the credential holds. */
   async lease({ organizationId, agentId, epoch, capabilities }: NodeRef): Promise<Lease | undefined> {
-    const held = capabilities === 'any' ? null : capabilities;
-    const [lease] = await this.statements.run<Lease>(LEASE, [organizationId, agentId, epoch, held]);
+    const allowed = capabilities === 'any' ? null : capabilities;
+    const [lease] = await this.statements.run<Lease>(LEASE, [organizationId, agentId, epoch, allowed]);
     return lease;
   }
 

@@ -50,7 +50,7 @@ export class NodeRuntime implements Runtime {
     }
   }
 
-  async takeBack(tx: Tx, { organizationId, id: executionId, fence: executionFence }: CutOff): Promise<LeftBehind> {
+  async withdraw(tx: Tx, { organizationId, id: executionId, fence: executionFence }: CutOff): Promise<LeftBehind> {
     const work = await this.work.read(tx, { organizationId, executionId });
     if (work?.status === 'withdrawn' && work.yields) return { kind: 'unknown' };
     const isTaken = work?.status === 'started' || work?.status === 'answered';

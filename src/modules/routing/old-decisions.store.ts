@@ -1,6 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { blankOldRows } from '../../platform/audit/blank-old-rows.js';
-import { EndedRecordKeepers, type EndedRecords, type RecordKey } from '../../platform/audit/ended-records.js';
+import { blankOldRows, EndedRecordKeepers, type EndedRecords, type RecordKey } from '../../platform/audit/ended-records.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 
 /** What was written about tasks when an agent was looked for: an organization that looks seldom keeps its last decisions for years. */

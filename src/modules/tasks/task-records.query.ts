@@ -26,42 +26,42 @@ interface Row extends Texts {
   readonly reason: string | null;
 }
 
-const LONG = { input: 't.input', description: 't.description' };
-const WITHIN = '($1::text is null or t.organization_id = $1) and ($2::text is null or t.to_agent_id = $2)';
+const TEXTS = { input: 't.input', description: 't.description' };
+const IN_SELECTION = '($1::text is null or t.organization_id = $1) and ($2::text is null or t.to_agent_id = $2)';
 
 const ROWS = `
   select t.organization_id as "organizationId", t.id, t.to_agent_id as "agentId", t.status, t.capability, t.parent_id as "parentId",
     t.ancestors, t.from_agent_id as "fromAgentId", t.chain, t.delegated_by as "delegatedBy", t.initiator, t.decision_id as "decisionId",
-    t.execution_id as "executionId", t.reason, long."isLarge", ${longColumns(LONG)}
-  from tasks t ${measured(LONG)} where ${WITHIN} order by t.organization_id, t.id`;
+    t.execution_id as "executionId", t.reason, long."isLarge", ${longColumns(TEXTS)}
+  from tasks t ${measured(TEXTS)} where ${IN_SELECTION} order by t.organization_id, t.id`;
 
-/** Retention of records blanks what is over. */
+/** Rows that the retention of records has blanked, or from which an erasure has taken something. */
 const GAPS = `
   select * from (
     select t.organization_id as "organizationId", t.id, t.status <> 'assigned' and t.input = '{}' and t.description is null as "isBlank",
       strpos(t.input, '${ERASED}') > 0 or coalesce(t.description = '${ERASED}', false) as "isErased",
-      long."isLarge", ${longColumns(LONG)}
-    from tasks t ${measured(LONG)} where ${WITHIN}) t
+      long."isLarge", ${longColumns(TEXTS)}
+    from tasks t ${measured(TEXTS)} where ${IN_SELECTION}) t
   where "isBlank" or "isErased"`;
 
-/** An id has 40 characters; what is longer, and no server has written, is nobody's. */
+/** An id has 40 characters. Far longer ones, which no server writes, are left out. */
 const DELEGATORS = `
-  select distinct giver as id from tasks t cross join unnest(t.chain[1:cardinality(t.chain) - 1]) as giver
-  where octet_length(giver) <= 64 and ($1::text[] is null or t.organization_id = any ($1))`;
+  select distinct delegator as id from tasks t cross join unnest(t.chain[1:cardinality(t.chain) - 1]) as delegator
+  where octet_length(delegator) <= 64 and ($1::text[] is null or t.organization_id = any ($1))`;
 
-const LONG_OF = longColumnsOf('tasks', 't', LONG);
+const LARGE_COLUMNS = longColumnsOf('tasks', 't', TEXTS);
 
 type GapRow = Texts & Pick<RecordGap, 'organizationId' | 'id' | 'isBlank'>;
 
-/** Tasks in the words of the log. */
+/** Tasks as records that are compared with the log. */
 export const taskRecords: RecordKeeper = {
   kind: 'task',
   definedIn: import.meta.url,
   delegators: async (run, organizations) =>
     ((await run(DELEGATORS, [organizations === 'all' ? null : organizations])) as { id: string }[]).map(({ id }) => id),
-  rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf, LONG_OF),
+  rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf, LARGE_COLUMNS),
   gaps: async function* (run, selection) {
-    for await (const batch of streamedRows<GapRow>(run, GAPS, selection, LONG_OF)) {
+    for await (const batch of streamedRows<GapRow>(run, GAPS, selection, LARGE_COLUMNS)) {
       yield batch.map(({ organizationId, id, isBlank, input, description }) =>
         ({ kind: 'task' as const, organizationId, id, isBlank, shown: { input, description } }));
     }

@@ -28,8 +28,8 @@ export function findBinaries(options: { binDir?: string; copyTo: string; user?: 
     return found;
   }
   const native = packagedFolder();
-  const inPlace = makeLinks(native.folder) ? runnable(join(native.folder, 'bin'), user) : undefined;
-  if (inPlace) return inPlace;
+  const packaged = makeLinks(native.folder) ? runnable(join(native.folder, 'bin'), user) : undefined;
+  if (packaged) return packaged;
   const copy = join(copyTo, `postgresql-${native.version}`);
   if (!existsSync(copy)) copyBinaries(native.folder, copy);
   const copied = runnable(join(copy, 'bin'), user);

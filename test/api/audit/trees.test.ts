@@ -46,7 +46,7 @@ test('every entry comes into its tree, every head into the map, and all are sign
   await signed();
   expect(await server.sql('select * from audit_tree_queue')).toEqual([]);
   const instance = await instanceName(run);
-  const keys = (await verifierKeys(run)).map(({ verifierKey }) => readVerifierKey(verifierKey)!);
+  const keys = (await verifierKeys(run)).map(({ key }) => readVerifierKey(key)!);
   expect(keys).toHaveLength(1);
   const checkpoints = await newestCheckpoints(run);
   for (const { organizationId, note, size, root } of checkpoints) {

@@ -3,6 +3,7 @@ import { asRoot, type Client, type Reply } from '../../support/http/actors.js';
 import { eventsOf } from '../../support/log/entries.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { defineCapability, requestOf } from '../../support/builders/gate.js';
+import { eventually } from '../../support/running/eventually.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { EXECUTE } from '../../support/http/paths.js';
@@ -63,6 +64,8 @@ describe.each([
 
   test('no decision counts that cannot be recorded', async () => {
     const id = (await agent.client.post(EXECUTE, { capability: 'email.send' })).text('hitlRequestId');
+    // The news of the request is on its way, and gone a moment later.
+    await eventually(async () => expect(await server.sql('select from outbox')).toEqual([]));
     const before = await stands();
     for (const decision of ['approve', 'reject', 'cancel', 'timeout']) {
       await refuseEntries(code);

@@ -49,7 +49,7 @@ async function newSignature(): Promise<StoredCheckpoint> {
   });
 }
 
-const keysNow = async () => (await verifierKeys(run)).map(({ verifierKey }) => readVerifierKey(verifierKey)!);
+const keysNow = async () => (await verifierKeys(run)).map(({ key }) => readVerifierKey(key)!);
 
 async function signersOf({ organizationId, note }: StoredCheckpoint, keys: readonly VerifierKey[]): Promise<string[]> {
   const opened = openCheckpoint(note, keys, `${await instanceName(run)}/${organizationId}`);

@@ -152,7 +152,7 @@ describe('an entry', () => {
   test('at the last position there is: the command names it, from a server and from a file', async () => {
     await changed('audit_entries', 'seq', '9223372036854775807', `id = '${entry.id}'`, async () => {
       const { code, stdout } = await countersign(['audit', 'verify', '--no-remember', '--url', server.url, '--key', ROOT_KEY]);
-      expect([code, stdout]).toEqual([1, expect.stringContaining('tampered with')]);
+      expect([code, stdout]).toEqual([1, expect.stringMatching(/tampered/i)]);
     });
   });
 });

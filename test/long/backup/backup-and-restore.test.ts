@@ -8,6 +8,11 @@ import { allSigned } from '../../support/log/exports.js';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
+const INDEXES = `select tablename, indexname, indexdef from pg_indexes where schemaname = 'public' and tablename <> 'Their own'
+  order by indexname`;
+const CONSTRAINTS = `select conrelid::regclass::text as "table", conname, contype, convalidated, pg_get_constraintdef(oid) as definition
+  from pg_constraint where connamespace = 'public'::regnamespace and conrelid::regclass::text <> '"Their own"' order by 1, 2`;
+
 let server: TestServer;
 let place: BackupPlace;
 let agent: BuiltAgent;
@@ -54,6 +59,8 @@ test('a database that is written to is backed up as it is at one moment, and com
   const disabled = await target.sql(`select tgname from pg_trigger where not tgisinternal and tgenabled <> 'O'`);
   expect(disabled).toEqual([]);
   expect(await target.sql('select count(*)::integer as events from hitl_events')).toEqual([{ events: 0 }]);
+  // Indexes were made after the rows.
+  for (const made of [INDEXES, CONSTRAINTS]) expect(await target.sql(made)).toEqual(await server.sql(made));
 });
 
 test('what was restored serves nobody until it is recovered, and then with new credentials', async () => {

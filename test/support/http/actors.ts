@@ -1,4 +1,5 @@
 import type { TestServer } from '../servers/server.js';
+import { holdAgainstDocument } from './held-answer.js';
 import { ROOT_KEY } from '../servers/test-run.js';
 
 export interface CallOptions {
@@ -57,7 +58,9 @@ function client(server: TestServer, headers: Readonly<Record<string, string>>): 
         signal: options.signal,
         redirect: 'manual',
       });
-      return reply<T>(`${method} ${path}`, response.status, response.headers, await contentOf(response));
+      const answer = reply<T>(`${method} ${path}`, response.status, response.headers, await contentOf(response));
+      holdAgainstDocument(method, path, answer);
+      return answer;
     } catch (error) {
       // A dead server shows as a refused connection; its own last words say more.
       await server.assertAlive();

@@ -1,3 +1,4 @@
+import type { IndexedLeaf } from '../../../src/domain/audit/entry/stored-entry.js';
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { entryLeaf } from '../../../src/domain/audit/tree/tree-leaf.js';
@@ -6,7 +7,7 @@ import type { StoredCheckpoint } from '../../../src/domain/audit/notes/checkpoin
 import { newestCheckpoint } from '../../../src/modules/audit/checkpoints/checkpoint.query.js';
 import { LeafIntegrator, type Leads } from '../../../src/modules/audit/checkpoints/leaf-integrator.js';
 import { SignedState } from '../../../src/modules/audit/checkpoints/signed-state.js';
-import { leavesOf, readerOf, treeHead, type PositionedEntry } from '../../../src/modules/audit/checkpoints/tree-reader.query.js';
+import { leavesOf, readerOf, treeHead } from '../../../src/modules/audit/checkpoints/tree-reader.query.js';
 import type { ReadStatement } from '../../../src/platform/audit/record-keepers.js';
 import { rangeOf } from '../../../src/domain/audit/tree/tree-proofs.js';
 import { rootOf } from '../../../src/domain/audit/tree/compact-range.js';
@@ -102,9 +103,9 @@ export async function quietDatabase(): Promise<TestDatabase> {
 }
 
 /** The tree, checked: no place twice, every proof's reader and the stored root agree with the definition. */
-export async function treeIn(database: TestDatabase, organizationId: string): Promise<PositionedEntry[]> {
+export async function treeIn(database: TestDatabase, organizationId: string): Promise<IndexedLeaf[]> {
   const run = (sql: string, parameters: readonly unknown[]) => database.sql(sql, parameters);
-  const found: PositionedEntry[] = [];
+  const found: IndexedLeaf[] = [];
   for await (const batch of leavesOf(run, organizationId)) found.push(...batch);
   const head = await treeHead(run, organizationId);
   if (!head) return found;

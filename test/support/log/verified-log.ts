@@ -1,5 +1,5 @@
 import { RECORD_KEEPERS } from '../../../src/cli/verification/verify-log.js';
-import { logChecksOf } from '../../../src/modules/audit/verification/log-checks.js';
+import { logCheckOf } from '../../../src/modules/audit/verification/log-checks.js';
 import type { Verification } from '../../../src/modules/audit/verification/verification-result.js';
 import { verifyDatabase } from '../../../src/modules/audit/verification/verify-database.js';
 
@@ -7,7 +7,7 @@ import { verifyDatabase } from '../../../src/modules/audit/verification/verify-d
 export function verifiedLog(databaseUrl: string, agentId?: string): Promise<Verification> {
   return verifyDatabase({
     databaseUrl, organizations: 'all', threads: 0, ...(agentId === undefined ? {} : { agentId }),
-    checks: (run, source) => logChecksOf(run, source, RECORD_KEEPERS, { organizations: 'all', agentId }),
+    check: (run, source) => logCheckOf(run, source, RECORD_KEEPERS, { organizations: 'all', agentId }),
   });
 }
 

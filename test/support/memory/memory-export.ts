@@ -1,5 +1,6 @@
+import type { IndexedLeaf } from '../../../src/domain/audit/entry/stored-entry.js';
 import { PLATFORM_TREE } from '../../../src/domain/audit/notes/checkpoint.js';
-import type { EntryPosition, ExportSource, PlacedLeaf } from '../../../src/domain/audit/export/export-source.js';
+import type { EntryPosition, ExportSource } from '../../../src/domain/audit/export/export-source.js';
 import type { NextKey } from '../../../src/domain/audit/notes/key-succession.js';
 import type { SigningKey } from '../../../src/domain/audit/notes/note.js';
 import { mapSiblings, siblingsOfNone } from '../../../src/domain/audit/tree/stored-map-nodes.js';
@@ -52,7 +53,7 @@ export function exportSourceOf(log: MemoryLog, key: SigningKey, facts: MemoryFac
     },
     reader: (tree, size) => readerAt(log.trees!, tree, size),
     leaves: (id, from, to) =>
-      inBatches(leavesOf(id).map((leaf, index): PlacedLeaf => ({ ...leaf, index })).slice(from, to), batch),
+      inBatches(leavesOf(id).map((leaf, index): IndexedLeaf => ({ ...leaf, index })).slice(from, to), batch),
     pending: (id, size) => {
       const integrated = leavesOf(id);
       const known = new Set(integrated.map(({ chain, seq }) => `${chain} ${seq}`));
@@ -66,8 +67,7 @@ export function exportSourceOf(log: MemoryLog, key: SigningKey, facts: MemoryFac
       inBatches(log.entries.filter((one) => one.organizationId === id && (chain ?? one.chain) === one.chain
         && one.seq > (headsOf(id, one.chain)[0]?.seq ?? 0)), batch),
     ofEvent: (id, event) => inBatches(log.entries.filter((one) => one.organizationId === id && one.event === event), batch),
-    sweepNotes: (_, ids) => Promise.resolve(new Map([...(facts.notes ?? [])].filter(([id]) => ids.includes(id)))),
-    erasureNotes: (_, ids) => Promise.resolve(new Map([...(facts.notes ?? [])].filter(([id]) => ids.includes(id)))),
+    notes: (_operation, _organizationId, ids) => Promise.resolve(new Map([...(facts.notes ?? [])].filter(([id]) => ids.includes(id)))),
     indexOf: ({ organizationId, chain, seq }) => {
       const index = leavesOf(organizationId).findIndex((one) => one.chain === chain && one.seq === seq);
       return Promise.resolve(index < 0 ? undefined : index);

@@ -60,8 +60,8 @@ const OPERATIONS: readonly WeighedOperation[] = [
   }],
   ['a definition', 4, (scenario) =>
     at(scenario, oneOf(scenario.people.slice(1, 4), scenario.random)).patch('/api/v1/capabilities/crm.push', {
-    organizationId: scenario.organizations[1], inputSchema: { type: 'object', maxProperties: 1 + Math.ceil(scenario.random() * 3) },
-  })],
+      inputSchema: { type: 'object', maxProperties: 1 + Math.ceil(scenario.random() * 3) },
+    })],
   ['a stop', 2, async (scenario) => {
     const whole = { scope: 'organization', id: scenario.organizations[1] };
     const scope = oneOf([{ scope: 'all' }, whole, { scope: 'agent', id: agent(scenario).id }], scenario.random);

@@ -1,5 +1,5 @@
 import { RECORD_KEEPERS } from '../../../src/cli/verification/verify-log.js';
-import { logChecksOf } from '../../../src/modules/audit/verification/log-checks.js';
+import { logCheckOf } from '../../../src/modules/audit/verification/log-checks.js';
 import type { Verification } from '../../../src/modules/audit/verification/verification-result.js';
 import { UnderWay } from '../../../src/platform/database/transaction/plan.js';
 import { verifyDatabase } from '../../../src/modules/audit/verification/verify-database.js';
@@ -121,7 +121,7 @@ export async function verified(
 ): Promise<{ readonly members: Verification['members']; readonly wrong: string | undefined }> {
   const { members, breaks, breaksFound } = await verifyDatabase({
     databaseUrl: server!.database.url, organizations, threads: 0,
-    checks: (run, source) => logChecksOf(run, source, RECORD_KEEPERS, { organizations }),
+    check: (run, source) => logCheckOf(run, source, RECORD_KEEPERS, { organizations }),
   });
   return { members, wrong: breaks.length === 0 ? undefined : `${breaksFound} breaks: ${JSON.stringify(breaks.slice(0, 3))}` };
 }

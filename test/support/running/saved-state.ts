@@ -14,14 +14,14 @@ export interface SavedState {
 export async function saveState({ name }: TestDatabase): Promise<SavedState> {
   const saved = `${name}_saved_${randomBytes(3).toString('hex')}`;
   await administer(async (run) => {
-    await alone(run, name, () => run(`create database ${saved} template ${name}`));
+    await alone(run, name, () => run(`create database ${saved} template ${name} strategy file_copy`));
   });
   return {
     putBack: () => administer(async (run) => {
       await run(`alter database ${name} with allow_connections false`);
       await run(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
       await run(`drop database ${name} with (force)`);
-      await run(`create database ${name} template ${saved}`);
+      await run(`create database ${name} template ${saved} strategy file_copy`);
     }),
     drop: () => administer(async (run) => run(`drop database if exists ${saved} with (force)`)),
   };

@@ -1,6 +1,6 @@
 // Runs one server after the other, each as dist/src/main.js would: only the exit at the end of one is a word to the test instead.
 // Signals, crashes and a lost test end it like any other process.
-import { lookThroughMemoryLess } from '../../../dist/src/start/memory.js';
+import { collectGarbageLessOften } from '../../../dist/src/start/memory.js';
 import { serve } from '../../../dist/src/start/serve.js';
 
 const exit = process.exit.bind(process);
@@ -18,4 +18,4 @@ process.on('message', ({ env }) => {
   void serve(process.env);
 });
 
-lookThroughMemoryLess();
+collectGarbageLessOften();

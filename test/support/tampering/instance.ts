@@ -11,7 +11,7 @@ import type { ReadStatement } from '../../../src/platform/audit/record-keepers.j
 import { organizationsWithLog } from '../../../src/modules/audit/query/organizations.query.js';
 import { sqlExportSource } from '../../../src/modules/audit/exports/export-source.query.js';
 import { RECORD_KEEPERS } from '../../../src/cli/verification/verify-log.js';
-import { logChecksOf } from '../../../src/modules/audit/verification/log-checks.js';
+import { logCheckOf } from '../../../src/modules/audit/verification/log-checks.js';
 import { sqlLogSource } from '../../../src/modules/audit/verification/source/log-source.query.js';
 import { CHECKOUT } from '../servers/test-run.js';
 import type { LoggedLog } from './logged-log.js';
@@ -119,8 +119,8 @@ export async function verified(
   { judged, agentId }: { readonly judged: boolean; readonly agentId?: string },
 ): Promise<LogFound> {
   const source = sqlLogSource(run, organizations);
-  const checks = judged ? await logChecksOf(run, source, RECORD_KEEPERS, { organizations, agentId }) : [];
-  return verifyLog(source, { anchors, checks, ...(agentId === undefined ? {} : { agentId }) });
+  const check = judged ? { check: await logCheckOf(run, source, RECORD_KEEPERS, { organizations, agentId }) } : {};
+  return verifyLog(source, { anchors, ...check, agentId });
 }
 
 /** What the stand-alone verifier says of an export, with the key that signs now pinned. */

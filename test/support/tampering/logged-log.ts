@@ -71,7 +71,7 @@ export async function loggedLog(client: pg.Client, { seed, retiredSeed, storied 
     return {
       instance: await instanceName(run),
       seed, retiredSeed, storied,
-      verifierKeys: (await verifierKeys(run)).map((one) => one.verifierKey),
+      verifierKeys: (await verifierKeys(run)).map(({ key }) => key),
       organizations: header.organizations.filter((id) => (flat.get(id)?.length ?? 0) > 0),
       entriesOf: (id) => flat.get(id) ?? [],
       chainsOf: (id) => entries.get(id) ?? new Map<string, StoredEntry[]>(),

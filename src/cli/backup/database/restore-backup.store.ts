@@ -10,9 +10,10 @@ import { enterMaintenance } from '../../../modules/organizations/installation/ma
 import type { Manifest } from '../file/manifest.js';
 import type { TableContent } from '../file/read-backup.js';
 import { FIXED_TEXT } from './copied-tables.js';
+import { withoutIndexes } from './deferred-indexes.store.js';
 
-const HELD = 'This database was restored from a backup of SINCE: what happened after it is missing. Run `countersign recover`, which '
-  + 'shows what that means, and with --accept-loss puts it into service.';
+const MAINTENANCE_REASON = 'This database was restored from a backup of SINCE: what happened after it is missing. '
+  + 'Run `countersign recover`, which shows what that means, and with --accept-loss puts it into service.';
 
 export interface RestoreOrder {
   readonly url: string;
@@ -51,7 +52,7 @@ export async function restoreBackup(order: RestoreOrder): Promise<void> {
     await loadRows(client, run, order);
     await migrate(executor);
     await run('analyze', []);
-    await enterMaintenance(run, HELD.replace('SINCE', manifest.madeAt));
+    await enterMaintenance(run, MAINTENANCE_REASON.replace('SINCE', manifest.madeAt));
     await order.inspect(run);
     await runner.commitTransaction();
   } catch (error) {
@@ -97,15 +98,16 @@ async function migrate(executor: MigrationExecutor, wanted?: readonly string[]):
   for (const migration of pending) if (wanted?.includes(migration.name) ?? true) await executor.executeMigration(migration);
 }
 
-/** Triggers would write what stands in the backup a second time. */
+/** Triggers would write what stands in the backup a second time. The tables are of this transaction, so their rows are frozen at once. */
 async function loadRows(client: pg.PoolClient, run: RunStatement, { manifest, parts, onBytes }: RestoreOrder): Promise<void> {
   const tables = new Map(manifest.tables.map((table) => [table.name, table]));
   await assertTables(run, manifest);
   for (const name of tables.keys()) await run(`alter table ${name} disable trigger user`, []);
+  const makeIndexes = await withoutIndexes(run, [...tables.keys()]);
   const loaded = new Map<string, number>();
   let bytes = 0;
   for await (const { table, rows } of parts()) {
-    const copy = client.query(copyFrom(`copy ${table} (${tables.get(table)!.columns.join(', ')}) from stdin`));
+    const copy = client.query(copyFrom(`copy ${table} (${tables.get(table)!.columns.join(', ')}) from stdin with (freeze)`));
     const counted = async function* () {
       for await (const piece of rows) {
         onBytes((bytes += piece.length));
@@ -115,6 +117,7 @@ async function loadRows(client: pg.PoolClient, run: RunStatement, { manifest, pa
     await pipeline(counted, copy as Writable);
     loaded.set(table, (loaded.get(table) ?? 0) + copy.rowCount);
   }
+  await makeIndexes();
   for (const { name, rows } of manifest.tables) {
     if ((loaded.get(name) ?? 0) !== rows) throw new Error(`${name} has ${loaded.get(name) ?? 0} rows of ${rows} after it was loaded`);
     await run(`alter table ${name} enable trigger user`, []);

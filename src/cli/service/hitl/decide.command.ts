@@ -1,16 +1,22 @@
-import type { Countersign, RequestReply } from '@countersign/sdk';
-import { Command } from 'commander';
+import type { Countersign, Input, RequestReply } from '@countersign/sdk';
+import { Command, Option } from 'commander';
 import { createInterface } from 'node:readline/promises';
 import { UsageError, onService, withServiceOptions, type ServiceOptions } from '../service-command.js';
 import { EXIT, type ExitCode } from '../../command-output.js';
 import { print, printJson, styled } from '../shown.js';
-import { isOpen, requestText } from './request-text.js';
+import { inputOf, type InputOptions } from '../json-input.js';
+import { isOpen, requestText, section } from './request-text.js';
 
+const NEEDS_REASON = '--break-glass needs its reason, as --note';
 const NEEDS_DIGEST = 'nobody was shown what would run: give --digest, as countersign hitl show has shown it';
 
 interface DecisionOptions extends ServiceOptions {
   readonly digest?: string;
   readonly note?: string;
+}
+
+interface ApprovalOptions extends DecisionOptions, InputOptions {
+  readonly breakGlass?: boolean;
 }
 
 interface EscalationOptions extends ServiceOptions {
@@ -25,7 +31,10 @@ export function approveCommand(): Command {
     .argument('<request>', 'its id, hitl_…')
     .option('--digest <digest>', 'digest of the action that you were shown: any other is refused')
     .option('--note <text>', 'kept with the decision, and told to the agent')
-    .action((id: string, options: DecisionOptions) =>
+    .addOption(new Option('--input <json>', 'what is to run instead of what was asked, a JSON object').conflicts('inputFile'))
+    .option('--input-file <file>', 'file that holds it; - is standard input')
+    .option('--break-glass', 'though separation of duties or a quorum bars you: owners and root, with a reason as --note')
+    .action((id: string, options: ApprovalOptions) =>
       onService('hitl approve', options, (service, _, signal) => approve(service, id, options, signal)));
 }
 
@@ -47,23 +56,31 @@ export function escalateCommand(): Command {
     .action((id: string, options: EscalationOptions) => onService('hitl escalate', options, (service) => escalate(service, id, options)));
 }
 
-async function approve({ hitl }: Countersign, id: string, options: DecisionOptions, signal: AbortSignal): Promise<ExitCode> {
-  const { digest, note, json } = options;
-  let shown = digest;
-  if (shown === undefined) {
-    if (json || !process.stdin.isTTY || !process.stdout.isTTY) throw new UsageError(NEEDS_DIGEST);
-    const request = await hitl.get(id, {}, { signal });
-    print(`\n${requestText(request)}\n`);
-    if (!isOpen(request)) {
-      print(`  It is ${request.status} already.`);
-      return EXIT.REFUSED;
-    }
-    if (!(await isMeant(signal))) return EXIT.REFUSED;
-    shown = request.actionDigest;
-  }
-  const { request } = await hitl.approve({ id, actionDigest: shown }, note === undefined ? {} : { note }, { signal });
+async function approve({ hitl }: Countersign, id: string, options: ApprovalOptions, signal: AbortSignal): Promise<ExitCode> {
+  const { digest, note, breakGlass, json } = options;
+  if (breakGlass && note === undefined) throw new UsageError(NEEDS_REASON);
+  const editedInput = inputOf(options);
+  const shown = digest ?? (await digestOfShown(hitl, id, { ...options, editedInput }, signal));
+  if (shown === undefined) return EXIT.REFUSED;
+  const decision = {
+    ...(note === undefined ? {} : { note }), ...(editedInput === undefined ? {} : { editedInput }), ...(breakGlass ? { breakGlass } : {}),
+  };
+  const { request } = await hitl.approve({ id, actionDigest: shown }, decision, { signal });
   present(request, json === true);
   return EXIT.WELL;
+}
+
+/** Shows a person what would run, and what they would have instead. @returns undefined where that is no yes */
+async function digestOfShown(
+  hitl: Countersign['hitl'], id: string, { json, editedInput, breakGlass }: ApprovalOptions & { editedInput?: Input }, signal: AbortSignal,
+): Promise<string | undefined> {
+  if (json || !process.stdin.isTTY || !process.stdout.isTTY) throw new UsageError(NEEDS_DIGEST);
+  const request = await hitl.get(id, {}, { signal });
+  const instead = editedInput === undefined ? [] : section('What you would have run instead', editedInput);
+  print(`\n${[requestText(request), ...instead].join('\n')}\n`);
+  if (!isOpen(request)) return void print(`  It is ${request.status} already.`);
+  if (breakGlass) print(`  ${styled('red', 'break-glass')}  whatever bars you is overridden; every admin is told\n`);
+  return (await isMeant(signal)) ? request.actionDigest : undefined;
 }
 
 async function isMeant(signal: AbortSignal): Promise<boolean> {
@@ -93,9 +110,11 @@ async function escalate({ hitl }: Countersign, id: string, { reason, to, json }:
 
 function present(request: RequestReply, json: boolean): void {
   if (json) return printJson({ request });
-  const { id, status, execution, quorum, votes = [], decidableBy } = request;
-  const what = isOpen(request) && quorum ? `${votes.length} of ${quorum.approvals} approvals` : status;
-  print(`  ${styled('bold', what)}  ${id}`);
+  const { id, status, execution, quorum, votes = [], decidableBy, edit, breakGlass } = request;
+  const waits = quorum ? `${votes.length} of ${quorum.approvals} approvals` : edit ? 'edited, and waits for another person' : status;
+  print(`  ${styled('bold', isOpen(request) ? waits : `${status}${breakGlass ? ' by break-glass' : ''}`)}  ${id}`);
   if (execution) print(`  execution ${execution.id} is ${execution.status}`);
-  if (isOpen(request) && decidableBy) print(`  ${decidableBy.count} people can approve it now, at level ${decidableBy.level}`);
+  if (isOpen(request) && decidableBy) {
+    print(`  ${decidableBy.count === 1 ? '1 person' : `${decidableBy.count} people`} can approve it now, at level ${decidableBy.level}`);
+  }
 }

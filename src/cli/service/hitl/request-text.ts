@@ -1,7 +1,7 @@
 import type { RequestReply } from '@countersign/sdk';
 import { oneLine, shownInput } from '../../../domain/notifications/plain-text.js';
 import type { JsonObject } from '../../../domain/json.js';
-import { distance, fields, moment, styled, table, told } from '../shown.js';
+import { cellText, distance, fields, moment, styled, table } from '../shown.js';
 
 const OPEN: readonly RequestReply['status'][] = ['pending', 'escalated'];
 
@@ -10,7 +10,8 @@ export const isOpen = ({ status }: RequestReply): boolean => OPEN.includes(statu
 /** Requests below each other. What agents wrote is in single lines in which every character can be seen. */
 export function requestTable(requests: readonly RequestReply[]): string {
   return table(['request', 'status', 'agent', 'capability', 'ends'], requests.map((request) => [
-    request.id, statusText(request), told(request.agentName), `${told(request.capability)}${request.flagged ? styled('yellow', ' !') : ''}`,
+    request.id, statusText(request), cellText(request.agentName),
+    `${cellText(request.capability)}${request.flagged ? styled('yellow', ' !') : ''}`,
     isOpen(request) ? distance(Date.parse(request.expiresAt) - Date.now()) : '–',
   ]));
 }
@@ -28,7 +29,7 @@ export function requestText(request: RequestReply): string {
       ['risk', request.flagged ? styled('yellow', 'high or above') : undefined],
       ['runs', request.runs === 'service' ? 'by the service, once it is approved' : 'by the agent, once it is approved'],
       ['level', String(request.escalationLevel)],
-      ['people', people && `${people.count} can approve it now${people.adminsOnly ? ', all of them admins' : ''}`],
+      ['people', people && `${people.count} can approve it now${people.adminsOnly ? ', admins all' : ''}`],
       ['approvals', quorum && `${votes.length} of ${quorum.approvals}`],
       ['asked', moment(request.createdAt)], ['ends', isOpen(request) ? moment(request.expiresAt) : undefined],
       ['decided by', shown(request.decidedBy)], ['comment', shown(request.comment)],
@@ -45,7 +46,8 @@ export function requestText(request: RequestReply): string {
 
 const shown = (text: string | undefined) => (text === undefined ? undefined : oneLine(text, Infinity));
 const heading = (text: string) => `\n  ${styled('bold', text)}`;
-const section = (title: string, value: object) =>
+/** A heading, and JSON in which every character can be seen. */
+export const section = (title: string, value: object): string[] =>
   [heading(title), shownInput(value as JsonObject).split('\n').map((line) => `    ${line}`).join('\n')];
 
 function statusText({ status }: RequestReply): string {

@@ -1,11 +1,11 @@
+import { getOrInsert } from '../../collections.js';
 import { firstIdAt, type IdPrefix } from '../../ids.js';
-import { agentChain, chainKey, isAgentChain, organizationChain } from '../entry/chain.js';
+import { agentChain, chainKey, type ChainRef, isAgentChain, organizationChain } from '../entry/chain.js';
 import { type OpenEntry, stampOf } from '../entry/open-entry.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
 import type { Finding } from '../integrity/findings.js';
 import { isolateFailure } from '../replay/isolate-failure.js';
 import { contradiction, disagreement, malformedRow, recordedTwice, unreadable, withoutEntry, withoutRow } from './completeness-findings.js';
-import { FollowedChains } from './followed-chains.js';
 import { openCheckedEntry } from './metadata-check.js';
 import {
   briefsOf, claimsOfRow, isWhole, keyOfClaim, type RecordClaim, type RecordedFact, type RecordedFactListener, type RowClaim, textOfClaim,
@@ -46,7 +46,6 @@ export interface CompletenessFound {
 export interface RecordedRetentionRuns {
   /** When the chain was last cut, in milliseconds; undefined where it was not. */
   sweptAt(organizationId: string, chain: string): number | undefined;
-  /** Whether any chain of the organization was cut. */
   hasSwept(organizationId: string): boolean;
 }
 
@@ -193,8 +192,7 @@ export class Completeness {
     const facts = new Map<string, RecordedFact[]>();
     const listen = (fact: RecordedFact) => {
       if (!isolateFailure(() => isNamed(fact), () => false)) return;
-      const key = keyOfClaim(fact);
-      facts.set(key, [...(facts.get(key) ?? []), fact]);
+      getOrInsert(facts, keyOfClaim(fact), () => []).push(fact);
     };
     const chains = new FollowedChains((first) => this.follow(first, listen, () => undefined));
     for await (const batch of entries) for (const one of batch) isolateFailure(() => chains.entry(one, openRecord(one)), () => undefined);
@@ -206,6 +204,36 @@ export class Completeness {
     if (!fact) return [withoutEntry(claim)];
     if (again) return [recordedTwice(again)];
     return this.kept.has(keyOfClaim(claim)) ? [] : disagreement(this.shown(claim), this.comparable(fact));
+  }
+}
+
+/** Feeds each chain's entries, in order, to a new RecordedState. Chains come one after another. */
+class FollowedChains {
+  private current: { key: string; records: RecordedState } | undefined;
+  private readonly seen = new Set<string>();
+
+  /** @param begin makes the recorded state of the chain whose first entry this is */
+  constructor(private readonly begin: (first: StoredEntry) => RecordedState) {}
+
+  /** @param opened undefined where the entry is not sound: it counts as seen, and records nothing */
+  entry(stored: StoredEntry, opened: OpenEntry | undefined): void {
+    const key = chainKey(stored);
+    if (this.current?.key !== key) {
+      this.end();
+      this.seen.add(key);
+      this.current = { key, records: this.begin(stored) };
+    }
+    if (opened) this.current.records.entry(opened);
+  }
+
+  end(): void {
+    const { current } = this;
+    this.current = undefined;
+    current?.records.end();
+  }
+
+  hasSeen(ref: ChainRef): boolean {
+    return this.seen.has(chainKey(ref));
   }
 }
 

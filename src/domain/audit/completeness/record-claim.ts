@@ -5,7 +5,7 @@ import { briefOfShown, type IsErasedInRow, isSameText, type RecordedTexts } from
 /** A report and a settlement have entries of their own, later than those of the execution, so each is compared by itself. */
 export type ClaimKind = RecordKind | 'report' | 'settlement';
 
-/** The place of an entry. */
+/** Where an entry stands. */
 export interface EntryRef {
   readonly chain: string;
   readonly position: number;
@@ -34,7 +34,7 @@ export interface RowClaim extends RecordClaim {
   readonly malformed?: readonly string[] | undefined;
 }
 
-/** What the entries of a record say, and the place of the last of them. */
+/** What the entries of a record say, and where the last of them stands. */
 export interface RecordedFact extends RecordClaim {
   readonly texts: RecordedTexts;
   readonly ref: EntryRef;
@@ -49,7 +49,6 @@ export interface FollowedChain {
   readonly isCut: boolean;
 }
 
-/** Receives what the entries of a chain say. */
 export interface RecordedFactListener {
   fact(fact: RecordedFact): void;
   /** Texts of the row with this key that hold the mark of an erasure. */

@@ -30,7 +30,6 @@ interface OpenRequest extends Open {
   readonly requestedInput: RecordedText;
 }
 
-/** Events that completeness needs. */
 export const RECORD_EVENTS: ReadonlySet<string> = new Set([
   'execution.started', 'execution.retried', 'execution.completed', 'execution.failed', 'execution.blocked', 'execution.cancelled',
   'execution.reported', 'execution.settled', 'hitl.created', 'hitl.approved', 'hitl.rejected', 'hitl.escalated', 'hitl.timed_out',

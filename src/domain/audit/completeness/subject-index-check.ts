@@ -9,7 +9,7 @@ import { isolateFailure } from '../replay/isolate-failure.js';
 import { type OpenEntry, openEntry } from '../entry/open-entry.js';
 import { bucketOf, RecordHashes } from './record-hashes.js';
 
-/** A row of `audit_subjects`: a person whom an entry concerns, the place in the entry, and columns that repeat the entry. */
+/** A row of `audit_subjects`: a person whom an entry concerns, the pointer into the entry, and columns that repeat the entry. */
 export interface SubjectRow
   extends Pick<StoredEntry, 'organizationId' | 'chain' | 'seq' | 'event' | 'capability' | 'outcome' | 'timestamp'> {
   readonly userId: string;

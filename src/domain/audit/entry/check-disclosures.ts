@@ -10,8 +10,8 @@ const SALT = /^[A-Za-z0-9_-]{21}[AQgw]$/;
 const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 
 /**
- * Compares disclosures with commitments: each commitment has exactly one, in its place, which opens its digest, and no two have one place.
- * Returns what is wrong, or the blanked values, each as its digest and that of its place, which only an erasure entry excuses.
+ * Compares disclosures with commitments: each commitment has exactly one, at its pointer, which opens its digest, and no two have one.
+ * Returns what is wrong, or the blanked values, each as its digest and that of its pointer, which only an erasure entry excuses.
  */
 export function checkDisclosures(text: string, commitments: readonly Commitment[]): string[] | string {
   const disclosures = readDisclosures(text);

@@ -14,7 +14,7 @@ export interface EntryFinding {
 
 export interface CheckedEntry {
   readonly findings: readonly EntryFinding[];
-  /** Values that were blanked: of each its digest and that of its place. */
+  /** Values that were blanked: of each its digest and that of its pointer. */
   readonly blanks: readonly string[];
   /** Absent when it could not be read. */
   readonly payload?: EntryContent;

@@ -17,7 +17,7 @@ export interface Disclosure {
   readonly d: string;
   /** RFC 6901, from the payload's root. */
   readonly pointer: string;
-  /** base64url of exactly 16 bytes: the value's, once that is erased its place's. */
+  /** base64url of exactly 16 bytes: the value's, once that is erased its blank's. */
   readonly salt: string;
   /** The value's canonical text; absent once erased. */
   readonly value?: string;

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../collections.js';
 import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../json.js';
 import { pointerSteps } from './json-pointer.js';
 import { isErasedName, readEntry } from './read-entry.js';
@@ -77,10 +78,9 @@ function erasedIn(disclosures: string): ReadonlyMap<string, Blanks> {
   const all = new Map<string, { isWhole: boolean; names: Set<string>; nameless: Set<string> }>();
   for (const disclosure of Array.isArray(listed) ? listed : []) {
     if (!isJsonObject(disclosure) || disclosure['erased'] !== true || typeof disclosure['pointer'] !== 'string') continue;
-    const [place, name, key] = pointerSteps(disclosure['pointer']) ?? [];
-    if (place !== 'metadata' || name === undefined) continue;
-    const blanks = all.get(name) ?? { isWhole: false, names: new Set(), nameless: new Set() };
-    all.set(name, blanks);
+    const [container, name, key] = pointerSteps(disclosure['pointer']) ?? [];
+    if (container !== 'metadata' || name === undefined) continue;
+    const blanks = getOrInsert(all, name, () => ({ isWhole: false, names: new Set<string>(), nameless: new Set<string>() }));
     if (key === undefined) blanks.isWhole = true;
     else (isErasedName(key) ? blanks.nameless : blanks.names).add(key);
   }

@@ -14,7 +14,7 @@ export interface Payload {
   readonly metadata: JsonObject;
 }
 
-/** A place in the payload that carries commitments, and how: one for the whole value, or one for each member. */
+/** A member of the payload that carries commitments, and how: one for the whole value, or one for each member. */
 export interface Commitment {
   /** Steps from the payload's root: `['metadata', 'input']`. */
   readonly steps: readonly [string, string];
@@ -90,11 +90,11 @@ function namesAreSorted(parsed: JsonValue): boolean {
 /** Every commitment of a payload: in the members of `metadata` and `origin`, never deeper. Otherwise what is wrong. */
 export function commitmentsOf(payload: Payload): Commitment[] | string {
   const found: Commitment[] = [];
-  for (const place of ['metadata', 'origin'] as const) {
-    const container = payload[place];
-    if (!container) continue;
-    for (const [name, member] of Object.entries(container)) {
-      const commitment = readCommitment([place, name], member);
+  for (const container of ['metadata', 'origin'] as const) {
+    const part = payload[container];
+    if (!part) continue;
+    for (const [name, member] of Object.entries(part)) {
+      const commitment = readCommitment([container, name], member);
       if (typeof commitment === 'string') return commitment;
       if (commitment) found.push(commitment);
     }

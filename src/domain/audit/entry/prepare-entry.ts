@@ -30,7 +30,7 @@ export interface Stamp {
   readonly origin?: Origin | undefined;
 }
 
-/** A user (or another actor) whom an entry is about, and the place in the payload with the name or data of theirs (RFC 6901). */
+/** A user (or another actor) whom an entry is about, and the pointer to the name or data of theirs in the payload (RFC 6901). */
 export interface Subject {
   readonly userId: string;
   readonly pointer: string;

@@ -34,8 +34,8 @@ export function readEntry({ payload, disclosures }: Pick<StoredEntry, 'payload' 
     if (!isJsonObject(disclosure)) continue;
     const { pointer, value } = disclosure as unknown as Disclosure;
     const steps = typeof pointer === 'string' ? pointerSteps(pointer) : undefined;
-    const place = steps?.[0] === 'origin' ? origin : steps?.[0] === 'metadata' ? metadata : undefined;
-    if (steps && place) put(place, steps.slice(1), typeof value === 'string' ? shownJson(value) : ERASED);
+    const container = steps?.[0] === 'origin' ? origin : steps?.[0] === 'metadata' ? metadata : undefined;
+    if (steps && container) put(container, steps.slice(1), typeof value === 'string' ? shownJson(value) : ERASED);
   }
   return origin ? { metadata, origin } : { metadata };
 }
@@ -52,14 +52,14 @@ function withoutCommitments(container: JsonValue | undefined, absent: string): J
   );
 }
 
-function put(place: JsonObject, steps: readonly string[], value: JsonValue): void {
+function put(container: JsonObject, steps: readonly string[], value: JsonValue): void {
   const [name, key] = steps;
-  if (name === undefined || !Object.hasOwn(place, name)) return;
+  if (name === undefined || !Object.hasOwn(container, name)) return;
   if (key === undefined) {
-    define(place, name, value);
+    define(container, name, value);
     return;
   }
-  const inner = place[name];
+  const inner = container[name];
   if (isJsonObject(inner)) define(inner, key, value);
 }
 

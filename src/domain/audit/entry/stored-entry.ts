@@ -26,3 +26,6 @@ export interface StoredHead extends ChainRef {
 
 /** One entry as its organization's tree, or the queue before it, knows it. */
 export type StoredLeaf = Pick<StoredEntry, 'organizationId' | 'chain' | 'seq' | 'hash'>;
+
+/** A leaf of an organization's tree, with its index there, from 0. */
+export type IndexedLeaf = Omit<StoredLeaf, 'organizationId'> & { readonly index: number };

@@ -28,8 +28,8 @@ export function eraseIn(text: string, digests: ReadonlySet<string>, erasedKeys: 
   );
 }
 
-/** The values that are blank: each as its digest and that of its place. */
-export function blanksIn(text: string): [d: string, place: string][] {
+/** The values that are blank: each as its digest and that of its pointer. */
+export function blanksIn(text: string): [d: string, pointer: string][] {
   if (!text.includes('"erased":true')) return [];
   return readStored(text).flatMap((one) => (one.erased ? [[one.d, pointerDigest(one)]] : []));
 }

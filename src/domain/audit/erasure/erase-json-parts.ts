@@ -24,11 +24,8 @@ export function each(part: Part): Part {
 /** RFC 6902: names and values of an input's members. */
 export const DIFF = each(members({ op: own, path: words, from: words, value: words }));
 
-/** An agent's report on an execution. */
 export const REPORT = members({ outcome: own, durationMs: own, at: own, output: words, error: words });
-/** A person's settlement of one. */
 export const SETTLEMENT = members({ outcome: own, note: words, by: own, at: own });
-/** What a person changed before it ran. */
 export const EDIT = members({ by: own, at: own, diff: DIFF });
 export const ERROR = members({ code: own, message: words });
 export const REASONS = each(members({ rule: own, detail: words }));

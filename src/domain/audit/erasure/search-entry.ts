@@ -11,8 +11,8 @@ export interface SearchedEntry extends Pick<StoredEntry, 'id' | 'event' | 'hash'
   readonly pointers: readonly string[];
 }
 
-/** As an erasure's entry lists it: entry hash, and digests of the value and of where its blank stands. */
-export type ListedBlank = readonly [hash: string, d: string, place: string];
+/** As an erasure's entry lists it: entry hash, and digests of the value and of its blank's pointer. */
+export type ListedBlank = readonly [hash: string, d: string, pointer: string];
 
 /** What an erasure does to one entry. */
 export interface Blanking {
@@ -23,7 +23,6 @@ export interface Blanking {
   readonly listed: readonly ListedBlank[];
   /** How many values, and names of members, a text was met in that are not at the user's pointers: these may be somebody else's. */
   readonly byText: number;
-  /** Whether somebody decided something with this entry. */
   readonly isDecision: boolean;
 }
 
@@ -49,7 +48,7 @@ export function blankingOf(entry: SearchedEntry, holds: TextMatcher): Blanking |
   if (all.size === 0 && erasedKeys.length === 0) return undefined;
   const after = eraseIn(disclosures, all, new Set(erasedKeys));
   const changed = new Set([...all, ...erasedKeys]);
-  const listed = blanksIn(after).flatMap(([d, place]): ListedBlank[] => (changed.has(d) ? [[hash, d, place]] : []));
+  const listed = blanksIn(after).flatMap(([d, pointer]): ListedBlank[] => (changed.has(d) ? [[hash, d, pointer]] : []));
   const byText = [...new Set([...digests, ...erasedKeys])].filter((d) => !own.has(d)).length;
   return { id, before: disclosures, after, listed, byText, isDecision: DECISIONS.has(event) };
 }

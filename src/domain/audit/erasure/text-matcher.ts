@@ -1,3 +1,5 @@
+import { getOrInsert } from '../../collections.js';
+
 /** @param isCut whether the text may go on behind its end, where nobody sees it */
 export type TextMatcher = (text: string, isCut?: boolean) => boolean;
 
@@ -15,9 +17,7 @@ const NESTED_MOST = 5;
  */
 export function textMatcher(wanted: readonly string[]): TextMatcher {
   const byJoiners = new Map<string, string[]>();
-  for (const one of new Set(wanted.map(fold))) {
-    if (one !== '') byJoiners.set(joinersOf(one), [...(byJoiners.get(joinersOf(one)) ?? []), one]);
-  }
+  for (const one of new Set(wanted.map(fold))) if (one !== '') getOrInsert(byJoiners, joinersOf(one), () => []).push(one);
   if (byJoiners.size === 0) return () => false;
   const pattern = new RegExp([...byJoiners].map(([joiners, words]) => wholeWords(words, joiners)).join('|'), 'u');
   const beginnings = [...byJoiners].map(([joiners, words]) => beginningAtEnd(words, joiners));

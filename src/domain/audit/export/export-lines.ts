@@ -10,7 +10,8 @@ import type { StoredEntry } from '../entry/stored-entry.js';
 
 type EntryPosition = Pick<StoredEntry, 'organizationId' | 'chain' | 'seq'>;
 
-interface TreePath {
+/** How a leaf stands in a tree: the hashes beside its path, in base64, from the leaf upwards. */
+export interface TreePath {
   readonly index: number;
   readonly size: number;
   readonly hashes: readonly string[];
@@ -34,7 +35,6 @@ interface Kinds {
     /** Of each key behind the first: the note by which the one before vouches for it. */
     readonly keyNotes?: readonly string[] | undefined;
   };
-  /** A signed checkpoint of a tree. */
   checkpoint: { readonly note: string };
   /** That an organization's tree head stands in the platform's tree; of size 0, that none of it does. */
   map: TreeHead & {
@@ -46,7 +46,7 @@ interface Kinds {
   };
   /** Opens the entries of one organization, in the order of its tree. `size` is that of its checkpoint. */
   section: { readonly organizationId: string; readonly size: number; readonly chains: number };
-  /** An entry as stored. `index` is its place in the tree, null while it is queued. Archives keep disclosures apart. */
+  /** An entry as stored. `index` is that in the tree, null while it is queued. Archives keep disclosures apart. */
   entry: Omit<StoredEntry, 'disclosures'> & { readonly index: number | null; readonly disclosures?: string | undefined };
   /** Leaves [from, to) that the file does not hold: the roots of the largest aligned subtrees over them, left to right. */
   gap: { readonly from: number; readonly to: number; readonly because: 'swept' | 'range' | 'hidden'; readonly nodes: readonly string[] };
@@ -85,7 +85,6 @@ interface Kinds {
 export type LineKind = keyof Kinds;
 export type LineMembers<K extends LineKind> = Kinds[K];
 export type LineOf<K extends LineKind> = LineMembers<K> & { readonly kind: K };
-/** One line of an export or an archive. */
 export type ExportLine = { [K in LineKind]: LineOf<K> }[LineKind];
 
 /** Makes a line; a missing or a wrong member does not compile. */
@@ -99,7 +98,6 @@ export function keyMembers(named: readonly NextKey[]): { readonly keys: readonly
   return keys.length < 2 ? { keys } : { keys, keyNotes: named.slice(1).map(({ note }) => note ?? '') };
 }
 
-/** An entry with its values. */
 export function entryLine(entry: StoredEntry, index: number | null): LineOf<'entry'> {
   return { ...skeletonLine(entry, index), disclosures: entry.disclosures };
 }

@@ -1,21 +1,19 @@
+import type { AuthorizedOperation } from '../notes/authorization-note.js';
 import type { StoredCheckpoint } from '../notes/checkpoint.js';
 import type { LineMembers } from './export-lines.js';
 import type { NextKey } from '../notes/key-succession.js';
-import type { StoredEntry, StoredHead } from '../entry/stored-entry.js';
+import type { IndexedLeaf, StoredEntry, StoredHead } from '../entry/stored-entry.js';
 import type { HashReader } from '../tree/hash-reader.js';
 
 /** Names an entry within an organization. */
 export type EntryPosition = Pick<StoredEntry, 'chain' | 'seq'>;
-
-/** A leaf of an organization's tree, with its place there. */
-export type PlacedLeaf = Pick<StoredEntry, 'chain' | 'seq' | 'hash'> & { readonly index: number };
 
 export interface ExportedHead extends StoredHead {
   /** Whether the chain goes on elsewhere: its agent has left this organization. */
   readonly closed: boolean;
 }
 
-/** An entry that concerns a person, and the places in it that hold what is theirs (RFC 6901). */
+/** An entry that concerns a person, and pointers to what in it is theirs (RFC 6901). */
 export interface PersonsEntry extends EntryPosition {
   readonly pointers: readonly string[];
 }
@@ -33,7 +31,7 @@ export interface ExportSource {
   /** For one proof: it keeps what it has read. */
   reader(tree: string, size: number): HashReader;
   /** Leaves [from, to), in the order of the tree. */
-  leaves(organizationId: string, from: number, to: number): AsyncIterable<readonly PlacedLeaf[]>;
+  leaves(organizationId: string, from: number, to: number): AsyncIterable<readonly IndexedLeaf[]>;
   /** What follows behind the first `size` leaves: integrated since, then queued; each chain in its order. */
   pending(organizationId: string, size: number): AsyncIterable<readonly EntryPosition[]>;
   /** In the order asked for; undefined for one that is not there. */
@@ -44,11 +42,9 @@ export interface ExportSource {
   strays(organizationId: string, chain?: string): AsyncIterable<readonly StoredEntry[]>;
   /** Entries of one type, in the order in which they were made. */
   ofEvent(organizationId: string, event: string): AsyncIterable<readonly StoredEntry[]>;
-  /** Notes that were signed over entries of retention runs, by these ids. */
-  sweepNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Notes that were signed over entries of erasures, by these ids. */
-  erasureNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** The entry's place in its organization's tree; undefined while it is queued. */
+  /** Notes that were signed over entries of retention runs or erasures, by these ids. */
+  notes(operation: AuthorizedOperation, organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The entry's index in its organization's tree; undefined while it is queued. */
   indexOf(entry: StoredEntry): Promise<number | undefined>;
   /** Leaves [first, end) among the first `size`, from the first entry at `from` or later to the last at `to` or earlier. */
   window(organizationId: string, size: number, from?: string, to?: string): Promise<readonly [first: number, end: number]>;

@@ -1,10 +1,10 @@
+import type { IndexedLeaf } from '../entry/stored-entry.js';
 import { line, type LineMembers, type LineOf } from './export-lines.js';
 import { alignedSubtrees, CompactRange } from '../tree/compact-range.js';
 import type { HashReader } from '../tree/hash-reader.js';
 import { entryLeaf } from '../tree/tree-leaf.js';
 import { subtreeRoots } from '../tree/tree-proofs.js';
 import { hashText, leafHash } from '../tree/rfc6962.js';
-import type { PlacedLeaf } from './export-source.js';
 
 type Reason = LineMembers<'gap'>['because'];
 
@@ -13,7 +13,7 @@ export class GapBuilder {
   private gap: { readonly reason: Reason; readonly range: CompactRange } | undefined;
 
   /** Leaves out one more. @returns the gap that ended before it, where the reason is another or there was something between */
-  add(leaf: PlacedLeaf, reason: Reason): LineOf<'gap'> | undefined {
+  add(leaf: IndexedLeaf, reason: Reason): LineOf<'gap'> | undefined {
     const ended = this.gap?.reason === reason && this.gap.range.size === leaf.index ? undefined : this.end();
     this.gap ??= { reason, range: new CompactRange(leaf.index, [], leaf.index) };
     this.gap.range.append(leafHash(entryLeaf(leaf)));

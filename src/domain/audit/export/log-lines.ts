@@ -2,15 +2,14 @@ import { PLATFORM_TREE, type StoredCheckpoint } from '../notes/checkpoint.js';
 import { blanksIn } from '../erasure/erase-disclosures.js';
 import { entryLine, keyMembers, line, type ExportLine, type LineOf } from './export-lines.js';
 import { metadataOf } from '../entry/payload.js';
-import type { StoredEntry } from '../entry/stored-entry.js';
+import type { IndexedLeaf, StoredEntry } from '../entry/stored-entry.js';
 import { consistencyProof, inclusionProof } from '../tree/tree-proofs.js';
 import { hashText } from '../tree/rfc6962.js';
-import type { EntryPosition, ExportSource, PlacedLeaf } from './export-source.js';
+import type { EntryPosition, ExportSource } from './export-source.js';
 import { blanksListed } from '../integrity/verify-erasures.js';
 import { GapBuilder, rangeGap } from './gap-lines.js';
 import { cutPointLinesOf, type CutPointLines } from './cut-point-lines.js';
 
-/** Which part of the log an export holds. */
 export interface ExportSelection {
   /** Sections come in this order. */
   readonly organizations: readonly string[];
@@ -81,10 +80,10 @@ async function* whereProven(prove: () => Promise<ExportLine | undefined>): Async
 }
 
 /** The signature before an entry of an erasure. */
-export async function* erasureLines(source: Pick<ExportSource, 'erasureNotes'>, entry: StoredEntry): AsyncGenerator<LineOf<'erasure'>> {
+export async function* erasureLines(source: Pick<ExportSource, 'notes'>, entry: StoredEntry): AsyncGenerator<LineOf<'erasure'>> {
   if (entry.event !== ERASURE) return;
   const { organizationId, id } = entry;
-  for (const note of (await source.erasureNotes(organizationId, [id])).values()) yield line('erasure', { note });
+  for (const note of (await source.notes('erasure', organizationId, [id])).values()) yield line('erasure', { note });
 }
 
 /** From the named size; with an older checkpoint of one organization, from the platform's of the same moment. */
@@ -117,7 +116,7 @@ async function* sectionLines(
   const ofCutPoints = [...cutPoints.lines.values()].map(({ checkpoint }) => checkpoint.size);
   const pasts = new Set([...(since === undefined ? [] : [since]), ...ofCutPoints]);
   for (const past of pasts) yield* consistencyLine(source, id, past, size);
-  for (const [entryId, note] of await source.sweepNotes(id, [...cutPoints.sweeps.keys()])) {
+  for (const [entryId, note] of await source.notes('sweep', id, [...cutPoints.sweeps.keys()])) {
     yield line('sweep', { organizationId: id, entryId, note });
   }
   yield* cutPoints.lines.values();
@@ -208,7 +207,7 @@ class Section {
     return (await this.source.indexOf(entry)) === undefined;
   }
 
-  private async *some(leaves: readonly PlacedLeaf[], gap: GapBuilder): AsyncGenerator<ExportLine> {
+  private async *some(leaves: readonly IndexedLeaf[], gap: GapBuilder): AsyncGenerator<ExportLine> {
     const entries = await this.source.entries(this.id, leaves.filter((one) => !this.reasonFor(one)));
     let n = 0;
     for (const leaf of leaves) {

@@ -10,7 +10,7 @@ export type FindingKind = (typeof FINDING_KINDS)[number];
 /** How many are kept and shown: a log rewritten from its beginning would break at every entry. */
 export const MAX_FINDINGS = 1_000;
 
-/** One place where the log is not what was written. */
+/** Something in the log that is not what was written. */
 export interface Finding {
   /** Or what has no chain: an organization's id for its tree, or `platform`. */
   readonly chain: string;

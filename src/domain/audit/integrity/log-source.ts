@@ -130,7 +130,7 @@ export interface LogSource {
   checkpointTimes(): AsyncIterable<readonly CheckpointTime[]>;
   /** Signatures of these entries of erasures, by the entries' ids, as far as they are there. */
   erasureNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Every node of the map before those below it and left before right; leaves by the place that their organization should have. */
+  /** Every node of the map before those below it and left before right; leaves by the key that their organization should have. */
   mapNodes(): AsyncIterable<readonly ShownMapNode[]>;
   /** Of one organization; undefined while it is not in the map. */
   mapHead(organizationId: string): Promise<OrganizationHead | undefined>;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { getOrInsert } from '../../collections.js';
 import type { JsonObject } from '../../json.js';
 import { findingInTree, Findings } from './findings.js';
 import { organizationChain, PLATFORM_ORGANIZATION } from '../entry/chain.js';
@@ -25,13 +26,11 @@ import type { OrganizationTreeFound, OrganizationTreeOrder, PlatformFound, TreeO
 /** Organizations whose trees are given to one thread together: what one message costs is then nothing beside the work. */
 const LEAVES_PER_TASK = 50_000;
 
-/** What a log is read with. */
 export interface LogVerificationOptions {
   /** Only this agent's chain, with what it hangs on. */
-  readonly agentId?: string;
+  readonly agentId?: string | undefined;
   /** Asked before the source was opened: what they have, the database must have had. */
   readonly anchors?: readonly ShownAnchor[];
-  /** Notes of checkpoints from an earlier verification. */
   readonly remembered?: readonly string[];
   /** The verifier's own key: the key that signs must be this one, or follow from it. */
   readonly ownKey?: string;
@@ -63,7 +62,7 @@ export class LogVerification {
   constructor(private readonly source: LogSource, readonly header: LogHeader, private readonly options: LogVerificationOptions) {
     this.runner = options.runner ?? inTurn(source);
     this.kept = [...keptByAnchors(options.anchors ?? []), ...keptByCaller(options.remembered ?? [], header.instance)];
-    for (const one of header.cutPoints) this.cutPoints.set(one.organizationId, [...this.cutPointsOf(one.organizationId), one]);
+    for (const one of header.cutPoints) getOrInsert(this.cutPoints, one.organizationId, () => []).push(one);
   }
 
   async readAll(): Promise<LogReading> {

@@ -38,16 +38,14 @@ export function writableObject(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [isText(name) ? name : UNREADABLE, writable(inner)]));
 }
 
-/** Where one chain was cut, as the row of a retention run has it. */
+/** Where one chain was cut, as the row of a retention run has it; the id of its entry stands there once that is recorded. */
 export type DecodedCutPoint = Pick<CutPointRow, 'chain' | 'seq' | 'hash' | 'count'> & { readonly sweepEntryId?: string };
 
-/** What a row says of a retention run. */
 export interface DecodedRetentionRun {
   readonly cuts: readonly DecodedCutPoint[];
   readonly checkpoint: CutPointRow['checkpoint'] & JsonObject;
   /** By the ids of its entries. */
   readonly notes: Readonly<Record<string, string>>;
-  /** Whether all of it could be read. */
   readonly isReadable: boolean;
 }
 

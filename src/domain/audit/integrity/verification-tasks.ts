@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../collections.js';
 import type { EntryRange, LogSource } from './log-source.js';
 import { LeafHasher, MultisetHash, type MultisetDigest } from '../completeness/multiset-hash.js';
 import { toEnd, verifyEntries, type EntriesFound, type EntriesOrder } from './verify-entries.js';
@@ -32,7 +33,6 @@ export interface TaskRunner {
   run(tasks: readonly Task[], onEntries: (entries: number) => void): Promise<readonly TaskFound[]>;
 }
 
-/** Does a task to its end. */
 export async function doTask(source: LogSource, task: Task, onEntries: (entries: number) => void): Promise<TaskFound> {
   switch (task.kind) {
     case 'entries':
@@ -74,10 +74,8 @@ async function queueOf(source: LogSource, { sumKey, organizations, chains }: Que
   for await (const leaves of source.queued(organizations)) {
     for (const leaf of leaves) {
       if (wanted && !wanted.has(leaf.chain)) continue;
-      let sum = sums.get(leaf.organizationId);
-      if (!sum) sums.set(leaf.organizationId, (sum = new MultisetHash()));
       hasher.take(leaf);
-      hasher.addTo(sum);
+      hasher.addTo(getOrInsert(sums, leaf.organizationId, () => new MultisetHash()));
     }
   }
   return new Map([...sums].map(([id, sum]) => [id, sum.summed]));

@@ -6,7 +6,7 @@ import type { StoredEntry, StoredHead, StoredLeaf } from '../entry/stored-entry.
 /** A value that is gone: an erasure entry must list its entry's hash, its digest and where it stands. */
 export interface Blank {
   readonly entry: Pick<StoredEntry, 'chain' | 'seq' | 'id' | 'hash'>;
-  /** Digests of the value and of its place. */
+  /** Digests of the value and of its pointer. */
   readonly what: string;
 }
 
@@ -85,7 +85,6 @@ export function nextPosition(
   return taken || state.lastBroken ? undefined : checked.payload;
 }
 
-/** Compares the end of a chain with its head. */
 export function endChain(state: ChainState, head: StoredHead | undefined): void {
   const { ref: { chain }, last, breaks } = state;
   endLinks(state);

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../collections.js';
 import type { JsonObject } from '../../json.js';
 import { BatchReader } from './batch-reader.js';
 import { type FindingList, Findings } from './findings.js';
@@ -38,7 +39,7 @@ export interface EntriesFound {
 export interface OrganizationFound {
   readonly sum: MultisetDigest;
   readonly findings: FindingList;
-  /** Blanked values, by entry hash, digest and that of their place. */
+  /** Blanked values, by entry hash, digest and that of their pointer. */
   readonly blanks: ReadonlyMap<string, Blank['entry']>;
   /** Entries below a cut that its retention run may not have deleted yet. */
   readonly leftovers: number;
@@ -84,7 +85,6 @@ export async function* verifyEntries(
   return pass.found();
 }
 
-/** Runs a pass to its end. */
 export async function toEnd(
   pass: AsyncGenerator<number, EntriesFound, void>, onEntries?: (entries: number) => void,
 ): Promise<EntriesFound> {
@@ -120,7 +120,6 @@ function joined(one: OrganizationFound, other: OrganizationFound): OrganizationF
   };
 }
 
-/** The findings in an organization so far. */
 class OrganizationPass {
   readonly keyed = new MultisetHash();
   readonly findings = new Findings();
@@ -147,8 +146,7 @@ class EntriesPass {
     this.chains++;
     this.state = startChain(ref, this.comparesLeaves, cutPoint);
     this.below = cutPoint && new EntriesBelowCutPoint(cutPoint, this.comparesLeaves);
-    this.organization = this.organizations.get(ref.organizationId) ?? new OrganizationPass();
-    this.organizations.set(ref.organizationId, this.organization);
+    this.organization = getOrInsert(this.organizations, ref.organizationId, () => new OrganizationPass());
   }
 
   next(seq: number, entry: StoredEntry | undefined, leaf: StoredLeaf | undefined): void {

@@ -3,8 +3,7 @@ import { findingAt, type Finding } from './findings.js';
 import type { Blank } from './verify-chain.js';
 import type { Notable } from './verify-entries.js';
 
-/** What is wrong with an entry of an erasure that anybody may have appended, as the end of a sentence. */
-export const UNSIGNED_ERASURE =
+const UNSIGNED_ERASURE =
   'says that values were erased, and is not signed by the key that signs now: no server that has the key has erased them';
 
 /** What is wrong with a value that is gone, as the end of a sentence about its entry. */

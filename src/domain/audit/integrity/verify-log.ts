@@ -24,22 +24,16 @@ export interface LogCheck {
   end(): Promise<LogCheckResult>;
 }
 
-export interface LogCheckResult {
-  /** At most as many as an answer shows. */
-  readonly breaks: readonly Finding[];
-  readonly breaksFound: number;
-  /** What it adds to the answer of a verification, under the names there. */
-  readonly members: JsonObject;
-}
+/** As many findings as an answer shows, how many there are, and what the check adds to the answer, under the names there. */
+export type LogCheckResult = Pick<LogFound, 'breaks' | 'breaksFound' | 'members'>;
 
 export interface VerifyOptions extends LogVerificationOptions {
   /** Only these keys are believed, whatever the log says of others. */
-  readonly verifierKeys?: readonly string[];
-  /** They see every entry in a pass of their own, since chains may be read on other threads. */
-  readonly checks?: readonly LogCheck[];
+  readonly verifierKeys?: readonly string[] | undefined;
+  /** It sees every entry in a pass of its own, since chains may be read on other threads. */
+  readonly check?: LogCheck;
 }
 
-/** What a verification has found. */
 export interface LogFound {
   readonly chains: number;
   readonly entries: number;
@@ -62,20 +56,19 @@ export interface LogFound {
  * differ is an organization read again, sorted, to name what is wrong.
  */
 export async function verifyLog(source: LogSource, options: VerifyOptions = {}): Promise<LogFound> {
-  const { agentId, checks = [] } = options;
+  const { agentId, check } = options;
   const run = new LogVerification(source, await headerOf(source, options), options);
   const [read] = await Promise.all([
-    agentId === undefined ? run.readAll() : run.readAgent([agentId]), runChecks(source, run.header, options),
+    agentId === undefined ? run.readAll() : run.readAgent([agentId]), runCheck(source, run.header, options),
   ]);
   const breaks = new Findings();
   const { uncovered, platform: { newest }, notes } = await run.settle(read, breaks);
-  const results: LogCheckResult[] = await Promise.all(checks.map((check) => check.end()));
-  for (const { breaks: listed, breaksFound } of results) breaks.add(listed, breaksFound);
+  const checked = await check?.end();
+  if (checked) breaks.add(checked.breaks, checked.breaksFound);
   const { entries: { chains, entries } } = read;
   return {
     chains, entries, uncovered, notes, breaks: breaks.listed, breaksFound: breaks.found, instance: run.header.instance,
-    ...(newest ? { checkpoint: newest } : {}),
-    members: Object.assign({}, ...results.map(({ members }) => members)) as JsonObject,
+    ...(newest ? { checkpoint: newest } : {}), members: checked?.members ?? {},
   };
 }
 
@@ -87,18 +80,16 @@ async function headerOf(source: LogSource, { agentId, verifierKeys }: VerifyOpti
 }
 
 /** Beside the threads, which leave the caller's with little to do. Entries that a retention run has not deleted yet count as gone. */
-async function runChecks(source: LogSource, { ranges, cutPoints }: LogHeader, { checks = [], agentId }: VerifyOptions): Promise<void> {
-  if (checks.length === 0) return;
+async function runCheck(source: LogSource, { ranges, cutPoints }: LogHeader, { check, agentId }: VerifyOptions): Promise<void> {
+  if (!check) return;
   const cutAt = new Map(cutPoints.map((cutPoint) => [chainKey(cutPoint), cutPoint.seq]));
   const isGone = (entry: StoredEntry) => entry.seq <= (cutAt.get(chainKey(entry)) ?? 0);
   for (const range of agentId === undefined ? ranges : [{ chains: [agentId] }]) {
     for await (const batch of source.read(range).entries) {
       for (const entry of batch) {
         if (cutAt.size > 0 && isGone(entry)) continue;
-        for (const check of checks) {
-          const reading = check.entry(entry);
-          if (reading) await reading;
-        }
+        const reading = check.entry(entry);
+        if (reading) await reading;
       }
     }
   }

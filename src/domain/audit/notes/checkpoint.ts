@@ -9,16 +9,13 @@ export interface TreeHead {
   readonly root: string;
 }
 
-/** A checkpoint vouches for the head of a tree. */
 export interface Checkpoint extends TreeHead {
   readonly origin: string;
 }
 
-/** A checkpoint as it is stored. */
 export interface StoredCheckpoint extends TreeHead {
   /** Or `platform`, for the platform's own tree. */
   readonly organizationId: string;
-  /** The signed note. */
   readonly note: string;
   /** Size of the platform's tree in which it stands; its own for the platform's. */
   readonly platformSize: number;
@@ -34,7 +31,6 @@ export function originOf(instance: string, tree: string): string {
   return `${instance}/${tree}`;
 }
 
-/** The text that is signed. */
 export function checkpointText({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${root}\n`;
 }

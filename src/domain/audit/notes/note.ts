@@ -18,7 +18,6 @@ export interface SigningKey {
   readonly key: KeyObject;
 }
 
-/** A signature line. */
 interface NoteSignature {
   readonly name: string;
   /** 8 digits of hex. */
@@ -61,7 +60,6 @@ export function verifierKey(name: string, seed: string): string {
   return publicHalf(signingKey(name, seed)).text;
 }
 
-/** The public half of a key that signs. */
 export function publicHalf({ name, id, key }: SigningKey): VerifierKey {
   return { text: `${name}+${id}+${typedKey(key).toString('base64')}`, name, id, key: createPublicKey(key) };
 }

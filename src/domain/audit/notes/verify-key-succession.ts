@@ -6,9 +6,6 @@ import type { ShownKey } from '../integrity/log-source.js';
 import { leadsTo, Succession, type NextKey } from './key-succession.js';
 import type { Notable } from '../integrity/verify-entries.js';
 
-/** What is said of an entry that announces a key for which nobody has vouched. */
-export const UNVOUCHED = 'announces a key for which the key before it has not vouched';
-
 /** What the entry of a rotation says; undefined where it names no key. */
 export function announcedBy({ keyId: key, keyNote: note }: JsonObject): NextKey | undefined {
   return typeof key === 'string' ? { key, note: typeof note === 'string' ? note : undefined } : undefined;
@@ -24,7 +21,7 @@ export function announcedIn(rotations: readonly Notable[], instance: string): { 
   for (const one of said.sort((a, b) => a.seq - b.seq)) {
     const announced = announcedBy(one.metadata);
     if (announced && succession.take(announced)) counted.push(one);
-    else breaks.push(findingAt(one, 'checkpoint_invalid', UNVOUCHED));
+    else breaks.push(findingAt(one, 'checkpoint_invalid', 'announces a key for which the key before it has not vouched'));
   }
   return { counted, breaks };
 }
@@ -48,7 +45,6 @@ export function* againstOwnKey(keys: readonly ShownKey[], ownKey: string, instan
   }
 }
 
-/** A break of a key as it is kept. */
 export function ofKey({ key, fromSize }: ShownKey, what: string): Finding {
   return { chain: PLATFORM_TREE, position: fromSize, entryId: null, kind: 'checkpoint_invalid', detail: `the key ${key} ${what}` };
 }

@@ -11,7 +11,6 @@ export type LostCheckpoint = TreeHead;
 
 /** A checkpoint that was given up, as the log has it. */
 export interface WaivedCheckpoint extends LostCheckpoint {
-  /** The signed note. */
   readonly note: string;
 }
 

@@ -12,7 +12,6 @@ import { type OrderedLeaves, Replay, REPLAY_EVENTS } from './replay.js';
 import { SHARED_EVENTS, type SharedFacts } from './state/shared-facts.js';
 import { RECORD_EVENTS, WITH_VALUES as RECORDS_WITH_VALUES } from '../completeness/recorded-state.js';
 
-/** Events that one of the checks reads. */
 const CHECKED: ReadonlySet<string> = new Set([...RECORD_EVENTS, ...REPLAY_EVENTS, ...SHARED_EVENTS]);
 /** Events of which committed values are needed. */
 const WITH_VALUES: ReadonlySet<string> = new Set([...RECORDS_WITH_VALUES, ...NAMING_IN_VALUES, ...[...CHECKED].filter(readsValues)]);

@@ -13,7 +13,7 @@ import type { GrantState } from './state/grant-state.js';
 /** Whether a person's step was allowed: in time, and by somebody who may. */
 export function replayStep(step: RecordedStep, facts: FactsAt): ReplayResult {
   const { entry: { stored: { actorId }, metadata }, command } = step;
-  if (step.isHeld || facts.isStopped === true) return wrong('a stop held the agent');
+  if (step.isStopped || facts.isStopped === true) return wrong('a stop held the agent');
   const outcome = transitionOf(step, facts);
   if (outcome.kind === 'refused') {
     return wrong(outcome.code === 'HITL_EXPIRED' ? 'its time was over' : 'nobody is above those it stood before');

@@ -190,9 +190,9 @@ export class ReplayChain {
   }
 
   private stepOf(entry: OpenEntry, request: RequestState, command: HitlCommand, others: readonly Link[]): RecordedStep {
-    const { agent, isStopped } = this.own.now;
-    const isHeld = [isStopped, ...others.map(({ at }) => at.isStopped)].includes(true);
-    return { entry, agent, isHeld, mayHavePaused: this.own.mayHaveBeenStoppedSince(request.openedSeq), request, command };
+    const { now } = this.own;
+    const isStopped = [now, ...others.map(({ at }) => at)].some((at) => at.isStopped === true);
+    return { entry, agent: now.agent, isStopped, mayHavePaused: this.own.mayHaveBeenStoppedSince(request.openedSeq), request, command };
   }
 
   /** The grants that a request names, the acting agent's first, as they were. */

@@ -1,5 +1,5 @@
 import type { Condition } from '../../gate/conditions.js';
-import { type AgentFacts, decide, type GateDecision, type GateQuestion } from '../../gate/decide.js';
+import { type AgentFacts, decide, type GateDecision, type GateQuestion, type GrantFacts } from '../../gate/decide.js';
 import { decideChain, type Delegator } from '../../gate/decide-chain.js';
 import { HITL_MODES, type HitlMode, strictest } from '../../gate/vocabulary.js';
 import { isJsonObject, type JsonObject } from '../../json.js';
@@ -17,7 +17,6 @@ export interface Link extends Pick<DelegatorRecord, 'agentId' | 'grantId' | 'gra
   readonly at: AgentAt;
 }
 
-/** A decision of the gate about a call. */
 export interface RecordedDecision {
   /** The entry with input and context of the call. */
   readonly call: OpenEntry;
@@ -92,7 +91,7 @@ function askedOf(link: Link & RecordedTerms, recorded: RecordedDecision, facts: 
   const { known, open, because } = conditionsOf(recorded.call, link.at, grant);
   const agent = agentFactsOf(link);
   const ask = (conditions: readonly Condition[]) =>
-    decide(questionOf(recorded, facts, { agent, definition: facts.definition(capability), grant, conditions }));
+    decide(questionOf(recorded, facts, agent, grant && { ...grant.facts, limits: [], conditions }));
   return { agent, grant, known, open, because, problem: whyNotUnder(grant, link, facts.at), decide: ask };
 }
 
@@ -149,17 +148,12 @@ function agentFactsOf({ agentId, at: { agent: { riskLevel, status, tags = [] } }
   };
 }
 
-interface Found {
-  readonly agent: AgentFacts;
-  readonly definition: DefinitionState | undefined;
-  readonly grant: GrantState | undefined;
-  readonly conditions: readonly Condition[];
-}
-
 /** A stop of any agent of the chain holds the call. */
-function questionOf({ call, own, others, terms: { reason } }: RecordedDecision, facts: FactsAt, found: Found): GateQuestion {
+function questionOf(
+  { call, own, others, terms: { reason } }: RecordedDecision, facts: FactsAt, agent: AgentFacts, grant: GrantFacts | undefined,
+): GateQuestion {
   const { stored: { capability }, metadata: { input, context } } = call;
-  const { agent, definition, grant, conditions } = found;
+  const definition = facts.definition(capability ?? '');
   const stops = [facts.isStopped, own.isStopped, ...others.map(({ at }) => at.isStopped)];
   const isStopped = stops.includes(true) || (stops.includes(UNKNOWN) && reason === 'STOPPED');
   return {
@@ -170,7 +164,7 @@ function questionOf({ call, own, others, terms: { reason } }: RecordedDecision, 
     },
     stops: isStopped ? [{ id: 'in force' }] : [],
     ...(definition ? { definition: isUnchecked(call, definition) ? bare(definition) : definition.facts } : {}),
-    ...(grant ? { grant: { ...grant.facts, limits: [], conditions } } : {}),
+    ...(grant ? { grant } : {}),
   };
 }
 

@@ -53,7 +53,7 @@ export interface RecordedStep {
   /** The agent just before the entry. */
   readonly agent: AgentState;
   /** Whether a stop of the agent's own, or of another agent of the task's chain, is in force. */
-  readonly isHeld: boolean;
+  readonly isStopped: boolean;
   /** Whether a stop of the agent's own may have made the window longer. */
   readonly mayHavePaused: boolean;
   readonly request: RequestState;

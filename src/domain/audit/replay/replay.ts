@@ -74,8 +74,8 @@ export class Replay {
     if (organization > this.shared.of(organizationId).newest || platform > this.shared.of(PLATFORM_ORGANIZATION).newest) {
       return wrong('it rests on what no chain has recorded');
     }
-    const misplaced = this.order!.whyNotAt(chain, seq, organizationChain(organizationId).chain, organization);
-    if (misplaced !== undefined) return wrong(misplaced);
+    const outOfOrder = this.order!.whyNotAt(chain, seq, organizationChain(organizationId).chain, organization);
+    if (outOfOrder !== undefined) return wrong(outOfOrder);
     const others: Link[] = [];
     for (const { agentId, position, ...grant } of delegators) {
       const at = this.shared.agentAt(organizationId, agentId, position);

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../collections.js';
 import type { StoredLeaf } from '../entry/stored-entry.js';
 import { countUpTo } from './state/versioned.js';
 
@@ -22,7 +23,7 @@ export class TreeOrder {
       for (const { chain, seq } of batch) {
         order.note(chain, seq, count);
         const changes = followed.get(chain);
-        const counts = changes && order.countsOf(chain);
+        const counts = changes && getOrInsert(order.counts, chain, () => []);
         if (!counts || !(changes[counts.length]! <= seq)) continue;
         for (const changed = countUpTo(changes, seq); counts.length < changed; ) counts.push(++count);
       }
@@ -43,18 +44,10 @@ export class TreeOrder {
     return known?.changes[countUpTo(known.seqs, seq) - 1] ?? 0;
   }
 
-  private countsOf(chain: string): number[] {
-    let counts = this.counts.get(chain);
-    if (!counts) this.counts.set(chain, (counts = []));
-    return counts;
-  }
-
   private note(chain: string, seq: number, count: number): void {
-    const known = this.chains.get(chain);
-    if (!known) this.chains.set(chain, { seqs: [seq], changes: [count] });
-    else if (known.changes.at(-1) !== count) {
-      known.seqs.push(seq);
-      known.changes.push(count);
-    }
+    const { seqs, changes } = getOrInsert(this.chains, chain, () => ({ seqs: [], changes: [] }));
+    if (changes.at(-1) === count) return;
+    seqs.push(seq);
+    changes.push(count);
   }
 }

@@ -36,7 +36,7 @@ export interface ArchiveContents {
   readonly findings: readonly ArchiveFinding[];
   readonly entries: number;
   readonly chains: ReadonlyMap<string, ArchivedStretch>;
-  /** Erased values, by entry hash and digests of value and place: an erasure in an archive or in the log must list each. */
+  /** Erased values, by entry hash and digests of value and pointer: an erasure in an archive or in the log must list each. */
   readonly blanks: ReadonlyMap<string, Pick<StoredEntry, 'chain' | 'seq' | 'id'>>;
   /** Values that erasures in this archive list. */
   readonly erased: ReadonlySet<string>;

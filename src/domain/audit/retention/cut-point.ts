@@ -33,7 +33,6 @@ export interface CutPoint {
   readonly chain: string;
   /** The last entry that goes. */
   readonly seq: number;
-  /** How many go. */
   readonly count: number;
 }
 

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../collections.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
 import type { ExecutionSpan, Span } from './cut-point.js';
 
@@ -28,12 +29,10 @@ export function executionSpansOf(events: readonly PositionedEvent[]): ExecutionS
   for (const { chain, seq, event, executionId, hitlId, action } of events) {
     const name = executionId ?? (hitlId === null ? undefined : (executionOf.get(hitlId) ?? hitlId));
     if (name === undefined) continue;
-    let one = gathered.get(name);
-    if (!one) gathered.set(name, (one = { spans: new Map(), ended: false }));
+    const one = getOrInsert(gathered, name, () => ({ spans: new Map<string, { first: number; last: number }>(), ended: false }));
     one.ended ||= ENDINGS.has(event) || (event === 'hitl.timed_out' && ENDING_TIMEOUTS.has(action));
-    const span = one.spans.get(chain);
-    if (!span) one.spans.set(chain, { first: seq, last: seq });
-    else Object.assign(span, { first: Math.min(span.first, seq), last: Math.max(span.last, seq) });
+    const { first, last } = one.spans.get(chain) ?? { first: seq, last: seq };
+    one.spans.set(chain, { first: Math.min(first, seq), last: Math.max(last, seq) });
   }
   return [...gathered.values()].map(({ spans, ended }) => ({
     spans: [...spans].map(([chain, { first, last }]): Span => ({ chain, first, last })),

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../collections.js';
 import { HASH_BYTES, nodeHash } from './rfc6962.js';
 
 /** Gives the roots of complete subtrees within the tree: index n at level l is over the leaves from n · 2^l on, 2^l in number. */
@@ -29,11 +30,7 @@ export function tiledHashReader(size: number, source: TileSource): HashReader {
 
   const hashesAt = (level: number) => Math.floor(size / TILE_WIDTH ** level);
 
-  const edgeOf = (level: number): Promise<readonly Uint8Array[]> => {
-    let edge = edges.get(level);
-    if (!edge) edges.set(level, (edge = computeEdge(level)));
-    return edge;
-  };
+  const edgeOf = (level: number) => getOrInsert(edges, level, () => computeEdge(level));
 
   const computeEdge = async (level: number): Promise<readonly Uint8Array[]> => {
     if (level === 0) return source.tail();
@@ -92,6 +89,7 @@ function rootOfComplete(hashes: readonly Uint8Array[]): Uint8Array {
   return level[0]!;
 }
 
-function numbers(from: number, to: number): number[] {
+/** The whole numbers [from, to). */
+export function numbers(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, n) => from + n);
 }

@@ -3,7 +3,7 @@ import type { TreeHead } from '../notes/checkpoint.js';
 import { jcsString } from '../entry/jcs.js';
 import { HASH_BYTES, leafHash, nodeHash } from './rfc6962.js';
 
-/** Levels of the map below its root: the bits of a place, the first bit highest. */
+/** Levels of the map below its root: the bits of a key, the first bit highest. */
 export const MAP_DEPTH = 256;
 
 /** The empty subtree, at every level: 32 zero bytes, never hashed with another. */
@@ -13,7 +13,7 @@ export interface OrganizationHead extends TreeHead {
   readonly organization: string;
 }
 
-/** A leaf that was put in its place. */
+/** A leaf with its key. */
 export interface KeyedLeaf {
   readonly key: Uint8Array;
   readonly hash: Uint8Array;
@@ -22,7 +22,7 @@ export interface KeyedLeaf {
 /** A node beside a path: `depth` is that of the node in which both meet, which is also the bit in which they part. */
 export type MapSibling = readonly [depth: number, hash: Uint8Array];
 
-/** The one place that an organization can have: SHA-256 of its id. */
+/** The one key that an organization can have: SHA-256 of its id. */
 export function mapKeyOf(organization: string): Uint8Array {
   return hash('sha256', organization, 'buffer');
 }
@@ -43,12 +43,12 @@ export function liftLeaf({ key, hash: leaf }: KeyedLeaf, depth: number): Uint8Ar
   return found;
 }
 
-/** The node at a depth of the path to a place, over the path's own child and the other one; not both are empty. */
+/** The node at a depth of the path to a key, over the path's own child and the other one; not both are empty. */
 export function nodeOnPath(key: Uint8Array, depth: number, own: Uint8Array, other: Uint8Array): Uint8Array {
   return bitAt(key, depth) === 0 ? nodeHash(own, other) : nodeHash(other, own);
 }
 
-/** Root of the map over all its leaves, each place taken once. */
+/** Root of the map over all its leaves, each key taken once. */
 export function mapRoot(leaves: readonly KeyedLeaf[]): Uint8Array {
   return rootUnder([...leaves].sort(byMapKey), 0);
 }
@@ -68,12 +68,12 @@ export function rootUnder<Leaf extends KeyedLeaf>(
   return hash;
 }
 
-/** The bit of a place in which the paths part below a node at this depth. */
+/** The bit of a key in which the paths part below a node at this depth. */
 export function bitAt(key: Uint8Array, depth: number): 0 | 1 {
   return ((key[depth >> 3]! >> (7 - (depth & 7))) & 1) as 0 | 1;
 }
 
-/** The bit in which two places part, which are not the same. */
+/** The bit in which two keys part, which are not the same. */
 export function partingOf(one: Uint8Array, other: Uint8Array): number {
   let depth = 0;
   while (bitAt(one, depth) === bitAt(other, depth)) depth++;
@@ -84,7 +84,7 @@ export function byMapKey(a: { readonly key: Uint8Array }, b: { readonly key: Uin
   return Buffer.compare(a.key, b.key);
 }
 
-/** Where leaves that are sorted by place part in a left and a right half below a node at this depth. */
+/** Where leaves that are sorted by key part in a left and a right half below a node at this depth. */
 export function partAt(leaves: readonly { readonly key: Uint8Array }[], depth: number): number {
   const at = leaves.findIndex(({ key }) => bitAt(key, depth) === 1);
   return at < 0 ? leaves.length : at;

@@ -1,10 +1,11 @@
+import { numbers } from './hash-reader.js';
 import {
   EMPTY_SUBTREE, MAP_DEPTH, bitAt, byMapKey, liftLeaf, nodeOnPath, partAt, partingOf, keyedLeaf, rootUnder,
   type MapSibling, type OrganizationHead, type KeyedLeaf,
 } from './organization-map.js';
 import { nodeHash, sameHash } from './rfc6962.js';
 
-/** Names a subtree of the map: its depth, and the first `depth` bits of every place in it, filled up with zeros to whole bytes. */
+/** Names a subtree of the map: its depth, and the first `depth` bits of every key in it, filled up with zeros to whole bytes. */
 export interface MapKey {
   readonly depth: number;
   readonly prefix: Uint8Array;
@@ -69,7 +70,7 @@ export async function mapSiblings(source: MapSource, key: Uint8Array): Promise<M
   return leafAt(key, end) ? siblings : undefined;
 }
 
-/** The nodes beside the path of a place that holds no leaf, by which that is proven; undefined where it holds one. */
+/** The nodes beside the path of a key that has no leaf, by which that is proven; undefined where it has one. */
 export async function siblingsOfNone(source: MapSource, key: Uint8Array): Promise<MapSibling[] | undefined> {
   const { siblings, end } = await descend(source, key);
   if (!end) return siblings;
@@ -79,7 +80,7 @@ export async function siblingsOfNone(source: MapSource, key: Uint8Array): Promis
   return [...siblings, [apart, liftLeaf(leaf, apart + 1)]];
 }
 
-/** The leaf of a place, if any, and the root of the map by all that was read on the way: if that root is known, the answer is proven. */
+/** The leaf of a key, if any, and the root of the map by all that was read on the way: if that root is known, the answer is proven. */
 export async function lookUp(source: MapSource, key: Uint8Array): Promise<{ leaf: Uint8Array | undefined; root: Uint8Array }> {
   const { siblings, end, depth } = await descend(source, key);
   const beside = new Map(siblings);
@@ -88,13 +89,13 @@ export async function lookUp(source: MapSource, key: Uint8Array): Promise<{ leaf
   return { leaf: leafAt(key, end), root };
 }
 
-/** From the root towards a place, as far as there are nodes: what stands below them, at which depth, and what stands beside them. */
+/** From the root towards a key, as far as there are nodes: what stands below them, at which depth, and what stands beside them. */
 async function descend(
   source: MapSource, key: Uint8Array,
 ): Promise<{ siblings: MapSibling[]; end: MapContent; depth: number }> {
   const siblings: MapSibling[] = [];
   for (let from = 0; from < MAP_DEPTH; from += LEVELS_PER_READ) {
-    const depths = Array.from({ length: Math.min(LEVELS_PER_READ, MAP_DEPTH - from) }, (_, n) => from + n);
+    const depths = numbers(from, Math.min(from + LEVELS_PER_READ, MAP_DEPTH));
     const contents = await source.contents(depths.flatMap((depth) => [keyAt(key, depth), keyAt(turned(key, depth), depth + 1)]));
     for (const [n, depth] of depths.entries()) {
       const own = contents[2 * n];
@@ -111,7 +112,7 @@ function leafAt(key: Uint8Array, content: MapContent): Uint8Array | undefined {
   return content && 'leaf' in content && sameHash(content.leaf.key, key) ? content.leaf.hash : undefined;
 }
 
-/** The key of the subtree at a depth in which the place stands. */
+/** The subtree at a depth that holds the key. */
 export function keyAt(key: Uint8Array, depth: number): MapKey {
   const prefix = Uint8Array.from(key.subarray(0, Math.ceil(depth / 8)));
   if (depth % 8 > 0) prefix[prefix.length - 1]! &= 0xff << (8 - (depth % 8));
@@ -159,7 +160,7 @@ function close(half: Half, nodes: StoredMapNode[]): MapContent {
   return { node };
 }
 
-/** The content of a subtree that is made of nothing but these leaves, sorted by place. */
+/** The content of a subtree that is made of nothing but these leaves, sorted by key. */
 function build(leaves: readonly KeyedLeaf[], depth: number, nodes: StoredMapNode[]): MapContent {
   if (leaves.length <= 1) return leaves[0] && { leaf: leaves[0] };
   return { node: rootUnder(leaves, depth, ([first], at, hash) => nodes.push({ ...keyAt(first!.key, at), hash })) };
@@ -170,7 +171,7 @@ function hashAt(content: MapContent, depth: number): Uint8Array {
   return 'node' in content ? content.node : liftLeaf(content.leaf, depth);
 }
 
-/** The place with one bit turned. */
+/** The key with one bit turned. */
 function turned(key: Uint8Array, bit: number): Uint8Array {
   const other = Uint8Array.from(key);
   other[bit >> 3]! ^= 0x80 >> (bit & 7);

@@ -1,13 +1,15 @@
+import { partitionPoint } from '../../collections.js';
 import { findingInTree, type FindingList, Findings } from '../integrity/findings.js';
 import type { ShownMapNode } from '../integrity/log-source.js';
 import { PLATFORM_TREE } from '../notes/checkpoint.js';
 import { byMapKey, type KeyedLeaf, MAP_DEPTH, mapKeyOf, mapLeaf, type OrganizationHead, rootUnder } from './organization-map.js';
+import { sameHash } from './rfc6962.js';
 import { keyAt, type MapKey } from './stored-map-nodes.js';
 
 /** The map by its stored leaves. */
 export interface MapFound {
   readonly heads: readonly OrganizationHead[];
-  /** Computed from the heads, each at its organization's own place. */
+  /** Computed from the heads, each at its organization's own key. */
   readonly root: Uint8Array;
   readonly findings: FindingList;
 }
@@ -31,7 +33,7 @@ class MapVerifier {
   take(node: ShownMapNode): void {
     const { depth, organization, size, root } = node;
     if (depth === MAP_DEPTH) return this.leaf(node);
-    if (!isPlaced(node)) return this.wrong(`stands where none can be, at depth ${depth}`);
+    if (!isNodeKey(node)) return this.wrong(`stands where none can be, at depth ${depth}`);
     if (organization !== null || size !== null || root !== null) this.wrong(`has the head of an organization, at depth ${depth}`);
     if (this.nodes.has(nameOf(node))) this.wrong(`stands twice, at depth ${depth}`);
     else this.nodes.set(nameOf(node), node);
@@ -44,14 +46,14 @@ class MapVerifier {
       const name = nameOf(keyAt(first.key, depth));
       const stored = this.nodes.get(name);
       this.nodes.delete(name);
-      if (stored && sameBytes(stored.hash, hash)) return;
+      if (stored && sameHash(stored.hash, hash)) return;
       const [count, both] = [leaves.length, [first, last].map(({ organization }) => organization)];
       const where = `over ${count === 2 ? both.join(' and ') : `${count} organizations, ${both.join(' to ')}`}, at depth ${depth}`;
       this.wrong(stored ? `has another hash than what is below it gives, ${where}` : `is missing ${where}`);
     });
     for (const node of this.nodes.values()) {
-      const below = sorted[firstFrom(sorted, node.prefix)];
-      const isOver = below && sameBytes(keyAt(below.key, node.depth).prefix, node.prefix);
+      const below = sorted[partitionPoint(sorted, ({ key }) => Buffer.compare(key, node.prefix) < 0)];
+      const isOver = below && sameHash(keyAt(below.key, node.depth).prefix, node.prefix);
       this.wrong(`stands over ${isOver ? 'less than two organizations' : 'no organization'}, at depth ${node.depth}`);
     }
     return { heads: this.heads, root, findings: this.findings };
@@ -62,8 +64,8 @@ class MapVerifier {
     const head = { organization, size: size ?? 0, root: root ?? '' };
     if (this.leaves.has(organization)) return this.misread(head, 'stands twice in the map of organizations: there are two histories of it');
     const [key, own] = [mapKeyOf(organization), mapLeaf(head)];
-    if (!sameBytes(prefix, key)) this.misread(head, 'stands in the map of organizations at the place of another');
-    else if (!sameBytes(hash, own)) this.misread(head, 'has a hash in the map of organizations that is not that of its head there');
+    if (!sameHash(prefix, key)) this.misread(head, 'stands in the map of organizations at the place of another');
+    else if (!sameHash(hash, own)) this.misread(head, 'has a hash in the map of organizations that is not that of its head there');
     this.heads.push(head);
     this.leaves.set(organization, { key, hash: own, organization });
   }
@@ -78,26 +80,11 @@ class MapVerifier {
   }
 }
 
-/** The first of sorted leaves whose place is not before the prefix. */
-function firstFrom(sorted: readonly KeyedLeaf[], prefix: Uint8Array): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (Buffer.compare(sorted[middle]!.key, prefix) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** Whether it is named as a node of this depth is: no more bytes, and nothing behind its own bits. */
-function isPlaced({ depth, prefix }: MapKey): boolean {
-  return depth >= 0 && depth < MAP_DEPTH && sameBytes(prefix, keyAt(prefix, depth).prefix) && prefix.length === Math.ceil(depth / 8);
+function isNodeKey({ depth, prefix }: MapKey): boolean {
+  return depth >= 0 && depth < MAP_DEPTH && sameHash(prefix, keyAt(prefix, depth).prefix) && prefix.length === Math.ceil(depth / 8);
 }
 
 function nameOf({ depth, prefix }: MapKey): string {
   return `${depth} ${Buffer.from(prefix).toString('latin1')}`;
-}
-
-function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
-  return Buffer.compare(one, other) === 0;
 }

@@ -8,7 +8,6 @@ import { CompactRange, rootOf } from './compact-range.js';
 import { hashText, leafHash } from './rfc6962.js';
 import { CheckpointVerifier, type Trust } from '../notes/verify-checkpoints.js';
 
-/** How a tree is to be read. */
 export interface TreeOrder {
   /** What the database says that it has come to; undefined where it has not begun to grow. */
   readonly shown: ShownTree;
@@ -92,7 +91,6 @@ class TreeVerifier {
     return from === size;
   }
 
-  /** After the last leaf. */
   async end(): Promise<TreeFound> {
     const { range: { size }, order: { shown } } = this;
     if (size !== shown.size) this.found('tree_mismatch', size, `has ${size} leaves, and is said to have ${shown.size}`);
@@ -159,7 +157,6 @@ export async function verifyTree(
   return { ...found, sum: sum.summed, uncovered: counted - covered, swept, cutAt, ownSeq, ownSeqCovered };
 }
 
-/** What the platform's tree turned out to be. */
 export interface PlatformFound extends TreeFound {
   /** Text of the newest leaf. */
   readonly last?: string;

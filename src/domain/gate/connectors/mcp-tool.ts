@@ -15,8 +15,8 @@ export interface McpTool {
 export function readTool(value: JsonValue): McpTool | undefined {
   if (!isJsonObject(value) || typeof value['name'] !== 'string') return undefined;
   const { name, description, inputSchema, outputSchema, annotations } = value;
-  const told = Object.entries({ description, inputSchema, outputSchema, annotations }).filter(([, member]) => member !== undefined);
-  return { name, ...Object.fromEntries(told) };
+  const described = Object.entries({ description, inputSchema, outputSchema, annotations }).filter(([, member]) => member !== undefined);
+  return { name, ...Object.fromEntries(described) };
 }
 
 /**

@@ -47,20 +47,20 @@ export class AnswerTexts {
     return this.settings.answers === 'redact';
   }
 
-  push(place: string, form: TextForm, piece: string): string {
+  push(key: string, form: TextForm, piece: string): string {
     if (this.isPlain) return piece;
-    let text = this.texts.get(place);
-    if (text === undefined) this.texts.set(place, (text = this.begun(form)));
+    let text = this.texts.get(key);
+    if (text === undefined) this.texts.set(key, (text = this.begun(form)));
     if (text.report) report(text, text.report, piece);
     const redacted = text.redact ? text.redact.push(piece) : piece;
     return text.restore ? text.restore.push(redacted) : redacted;
   }
 
   /** What was held back of a text that has ended. */
-  end(place: string): string {
-    const text = this.texts.get(place);
+  end(key: string): string {
+    const text = this.texts.get(key);
     if (text === undefined) return '';
-    this.texts.delete(place);
+    this.texts.delete(key);
     text.report?.push(text.unseen);
     text.report?.end();
     const rest = text.redact?.end() ?? '';
@@ -73,7 +73,7 @@ export class AnswerTexts {
 
   /** Ends the texts that a broken answer has left, for their counts. */
   close(): void {
-    for (const place of [...this.texts.keys()]) this.end(place);
+    for (const key of [...this.texts.keys()]) this.end(key);
   }
 
   private begun(form: TextForm): Piecemeal {

@@ -58,14 +58,14 @@ export class AnthropicStream implements StreamReader {
     const name = Object.keys(TEXTS).find((member) => typeof delta[member] === 'string');
     if (name === undefined) return event;
     this.deltas.set(index ?? 0, delta);
-    const text = this.texts.push(placeOf(index), TEXTS[name]!, delta[name] as string);
+    const text = this.texts.push(blockKeyOf(index), TEXTS[name]!, delta[name] as string);
     return this.texts.changes ? { event: event.event, data: JSON.stringify({ ...data, delta: { ...delta, [name]: text } }) } : event;
   }
 
   private restsOf({ event }: StreamEvent, { index = 0 }: JsonObject): StreamEvent[] {
     const delta = this.deltas.get(index);
     this.deltas.delete(index);
-    const rest = this.texts.end(placeOf(index));
+    const rest = this.texts.end(blockKeyOf(index));
     if (delta === undefined || rest === '') return [];
     const name = Object.keys(TEXTS).find((member) => typeof delta[member] === 'string')!;
     const data = { type: 'content_block_delta', index, delta: { ...delta, [name]: rest } };
@@ -73,4 +73,4 @@ export class AnthropicStream implements StreamReader {
   }
 }
 
-const placeOf = (index: JsonValue | undefined): string => (typeof index === 'number' ? String(index) : '0');
+const blockKeyOf = (index: JsonValue | undefined): string => (typeof index === 'number' ? String(index) : '0');

@@ -66,9 +66,9 @@ export class OpenAiStream implements StreamReader {
     return { ...choice, delta: changed, ...(this.texts.redacts && 'logprobs' in choice ? { logprobs: null } : {}) };
   }
 
-  private members(choice: number, place: string, from: JsonObject, wrap: (members: JsonObject) => JsonObject): JsonObject {
+  private members(choice: number, path: string, from: JsonObject, wrap: (members: JsonObject) => JsonObject): JsonObject {
     return Object.fromEntries(Object.entries(from).map(([name, value]): [string, JsonValue] => {
-      const at = `${place}/${name}`;
+      const at = `${path}/${name}`;
       if (typeof value === 'string' && !STRUCTURAL.has(name)) {
         return [name, this.text(choice, at, name === 'arguments' ? 'json' : 'text', value, (rest) => wrap({ [name]: rest }))];
       }
@@ -82,19 +82,19 @@ export class OpenAiStream implements StreamReader {
     }));
   }
 
-  private text(choice: number, place: string, form: TextForm, piece: string, rest: Rest): string {
+  private text(choice: number, path: string, form: TextForm, piece: string, rest: Rest): string {
     let open = this.open.get(choice);
     if (open === undefined) this.open.set(choice, (open = new Map<string, Rest>()));
-    open.set(place, rest);
-    return this.texts.push(`${choice}${place}`, form, piece);
+    open.set(path, rest);
+    return this.texts.push(`${choice}${path}`, form, piece);
   }
 
   /** What was held back of the texts of a choice that ends, each as a delta. */
   private restsOf(index: number): JsonObject[] {
     const open = [...(this.open.get(index) ?? [])];
     this.open.delete(index);
-    return open.flatMap(([place, delta]) => {
-      const rest = this.texts.end(`${index}${place}`);
+    return open.flatMap(([path, delta]) => {
+      const rest = this.texts.end(`${index}${path}`);
       return rest === '' ? [] : [delta(rest)];
     });
   }

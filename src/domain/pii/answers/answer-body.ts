@@ -28,9 +28,9 @@ export function readAnswer(
   const counts: EntityCounts = {};
   const redactor = new Redactor('redact');
   const { answers, entities, allow, terms } = settings;
-  const mapped = mapTexts(body, ANSWER_SHAPES[family], (text, place) => {
+  const mapped = mapTexts(body, ANSWER_SHAPES[family], (text, location) => {
     if (answers === 'off') return restoreTokens(text, tokens);
-    const findings = scanText(text, { entities, allow, terms, context: contextOf(place) }, work);
+    const findings = scanText(text, { entities, allow, terms, context: contextOf(location) }, work);
     for (const { type } of findings) countEntity(counts, type);
     return restoreTokens(answers === 'redact' ? redactor.redact(text, findings) : text, tokens);
   });

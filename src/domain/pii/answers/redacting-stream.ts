@@ -22,7 +22,7 @@ export class RedactingStream implements ScanningStream {
   private readonly terms: TermTree;
   /** What went out, as it was before: context alone. */
   private sent = '';
-  private held = '';
+  private buffer = '';
   /** Whether what stands before the text is too far away to be context. */
   private isBegun = false;
   /** The rest of a value too long to be held, whose type has gone out already. */
@@ -33,7 +33,7 @@ export class RedactingStream implements ScanningStream {
   }
 
   push(piece: string): string {
-    this.held += piece;
+    this.buffer += piece;
     if (this.swallowing) this.swallow();
     return this.swallowing ? '' : this.release(false);
   }
@@ -43,7 +43,7 @@ export class RedactingStream implements ScanningStream {
   }
 
   private release(isEnd: boolean): string {
-    const text = this.sent + this.held;
+    const text = this.sent + this.buffer;
     const from = this.sent.length;
     const findings = scanText(text, this.isBegun ? { ...this.options, context: '' } : this.options).filter(({ end }) => end > from);
     const isOver = text.length - from > HOLD_MAX;
@@ -54,7 +54,7 @@ export class RedactingStream implements ScanningStream {
     const moved = gone.map((finding) => ({ ...finding, start: Math.max(finding.start, from) - from, end: Math.min(finding.end,
       cut) - from }));
     const out = this.redactor.redact(text.slice(from, cut), moved);
-    this.held = text.slice(cut);
+    this.buffer = text.slice(cut);
     this.sent = text.slice(Math.max(0, cut - CONTEXT), cut);
     this.isBegun ||= cut > CONTEXT;
     // The value goes on with what comes next.
@@ -79,13 +79,13 @@ export class RedactingStream implements ScanningStream {
   }
 
   private swallow(): void {
-    const end = stillSwallowed(this.held, this.swallowing!);
+    const end = stillSwallowed(this.buffer, this.swallowing!);
     if (end === undefined) {
       // Of a key's end mark some characters must stay, or it would not be seen when it is cut.
-      this.held = this.swallowing === 'key' ? this.held.slice(-CONTEXT) : '';
+      this.buffer = this.swallowing === 'key' ? this.buffer.slice(-CONTEXT) : '';
       return;
     }
-    this.held = this.held.slice(end);
+    this.buffer = this.buffer.slice(end);
     this.swallowing = undefined;
   }
 }

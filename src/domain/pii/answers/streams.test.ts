@@ -25,8 +25,8 @@ function piecesOf(text: string, size: number): string[] {
 describe('a streamed answer', () => {
   it('is redacted as if it had come whole, whatever the size of the pieces', () => {
     for (const [index, text] of lines.entries()) {
-      for (const size of [1, 2 + (index % 7), 16]) expect(streamed(new RedactingStream(options), piecesOf(text,
-        size))).toBe(redacted(text));
+      const size = [1, 2 + (index % 7), 16][index % 3]!;
+      expect(streamed(new RedactingStream(options), piecesOf(text, size))).toBe(redacted(text));
     }
   });
 

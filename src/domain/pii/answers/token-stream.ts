@@ -6,7 +6,7 @@ import { restoreTokens, restoreTokensInJson, TOKEN_MAX, type TokenMap } from './
  * token: fewer than 40 characters from a `<` on. Text without one passes at once.
  */
 export class TokenStream implements TextStream {
-  private held = '';
+  private buffer = '';
   private readonly beginnings = new Set<string>();
   private readonly restore: (text: string, tokens: TokenMap) => string;
 
@@ -20,16 +20,16 @@ export class TokenStream implements TextStream {
 
   push(piece: string): string {
     if (this.beginnings.size === 0) return piece;
-    const text = this.held + piece;
+    const text = this.buffer + piece;
     const last = text.lastIndexOf('<');
     const isCut = last >= 0 && text.length - last < TOKEN_MAX && this.beginnings.has(text.slice(last));
-    this.held = isCut ? text.slice(last) : '';
+    this.buffer = isCut ? text.slice(last) : '';
     return this.restore(isCut ? text.slice(0, last) : text, this.tokens);
   }
 
   end(): string {
-    const rest = this.held;
-    this.held = '';
+    const rest = this.buffer;
+    this.buffer = '';
     return rest;
   }
 }

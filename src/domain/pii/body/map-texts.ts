@@ -2,7 +2,7 @@ import { isJsonObject, readJson, type JsonObject, type JsonValue } from '../../j
 import { MEDIA_TYPES, SCHEMA_STRUCTURE, type Shape } from './structural-members.js';
 
 /** A text of a body, and where it stands. */
-export interface TextPlace {
+export interface TextLocation {
   /** How many texts of the body came before it. */
   readonly ordinal: number;
   /** RFC 6901. Of a text in JSON that a member holds as a text, the pointer of that member. */
@@ -14,7 +14,7 @@ export interface TextPlace {
 }
 
 /** Answers the text itself, or what shall stand in its place. */
-export type VisitText = (text: string, place: TextPlace) => string;
+export type VisitText = (text: string, location: TextLocation) => string;
 
 /** Numbers of fewer digits hold nothing that is looked for. */
 const NUMBER_DIGITS_MIN = 7;
@@ -43,8 +43,8 @@ class Walk {
 
   constructor(private readonly visitText: VisitText) {}
 
-  private visit(text: string, place: Omit<TextPlace, 'ordinal'>): string {
-    return this.visitText(text, { ...place, ordinal: this.texts++ });
+  private visit(text: string, location: Omit<TextLocation, 'ordinal'>): string {
+    return this.visitText(text, { ...location, ordinal: this.texts++ });
   }
 
   value(value: JsonValue, shape: Shape, pointer: string, member: string): JsonValue {

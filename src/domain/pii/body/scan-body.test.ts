@@ -8,7 +8,7 @@ import { scanBody } from './scan-body.js';
 import type { ProviderFamily } from './structural-members.js';
 
 const MAIL = 'anna@example.com';
-const places = (body: JsonValue, family: ProviderFamily) => scanBody(body, family).found.map(({ pointer }) => pointer);
+const locations = (body: JsonValue, family: ProviderFamily) => scanBody(body, family).found.map(({ pointer }) => pointer);
 const redacted = (body: JsonValue, family: ProviderFamily = 'openai') =>
   JSON.parse(scanCall({ body: JSON.stringify(body), family, settings: piiSettings({}) }).body) as JsonValue;
 
@@ -59,8 +59,8 @@ describe('the scan of a body', () => {
       tools: [{ type: MAIL, function: { name: MAIL, parameters: { required: [MAIL], properties: { [MAIL]: { type: 'string' } } } } }],
       tool_choice: { function: { name: MAIL } },
     };
-    expect(places(body, 'openai')).toEqual([]);
-    expect(places({ model: MAIL, messages: [{ role: 'user', content: [{ type: 'tool_use', id: MAIL, name: MAIL }] }],
+    expect(locations(body, 'openai')).toEqual([]);
+    expect(locations({ model: MAIL, messages: [{ role: 'user', content: [{ type: 'tool_use', id: MAIL, name: MAIL }] }],
       tool_choice: { name: MAIL } },
       'anthropic')).toEqual([]);
   });

@@ -2,11 +2,11 @@ import type { JsonValue } from '../../json.js';
 import type { Finding, ScanOptions } from '../finding.js';
 import { Work } from '../scan.js';
 import { scanText } from '../scan-text.js';
-import { mapTexts, type TextPlace } from './map-texts.js';
+import { mapTexts, type TextLocation } from './map-texts.js';
 import { REQUEST_SHAPES, type ProviderFamily } from './structural-members.js';
 
 /** A text in which something was found. */
-export interface FoundText extends TextPlace {
+export interface FoundText extends TextLocation {
   readonly findings: readonly Finding[];
 }
 
@@ -23,15 +23,15 @@ export interface ScannedBody {
  */
 export function scanBody(body: JsonValue, family: ProviderFamily, options: ScanOptions = {}, work = new Work()): ScannedBody {
   const found: FoundText[] = [];
-  const { unscanned } = mapTexts(body, REQUEST_SHAPES[family], (text, place) => {
-    const findings = scanText(text, { ...options, context: contextOf(place) }, work);
-    if (findings.length > 0) found.push({ ...place, findings });
+  const { unscanned } = mapTexts(body, REQUEST_SHAPES[family], (text, location) => {
+    const findings = scanText(text, { ...options, context: contextOf(location) }, work);
+    if (findings.length > 0) found.push({ ...location, findings });
     return text;
   });
   return { found, unscanned };
 }
 
 /** What the member's name says of its text. The format's own names say nothing. */
-export function contextOf({ member, kind }: TextPlace): string {
+export function contextOf({ member, kind }: TextLocation): string {
   return kind === 'name' || member === 'content' || member === 'text' ? '' : member;
 }

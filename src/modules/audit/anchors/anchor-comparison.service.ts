@@ -14,7 +14,7 @@ import { instanceName } from '../checkpoints/checkpoint.query.js';
 import { rewrittenText, rewrittenTrees } from '../checkpoints/rewritten-trees.js';
 import type { AnchorState } from './anchor-state.query.js';
 import { askAnchors, type AskedAnchors } from './ask-anchors.js';
-import { watermarks } from './anchors.store.js';
+import { anchoredSize } from './anchors.store.js';
 import { compare, contradictionText } from './compare-anchor.js';
 import { ourTree } from '../proofs/proof.query.js';
 
@@ -111,9 +111,8 @@ export class AnchorComparison {
   }
 
   /** The size of the platform's tree that every configured anchor is known to have. */
-  async anchoredSize(run: ReadStatement): Promise<number> {
-    const known = await watermarks(run);
-    return Math.min(...this.anchors.map(({ name }) => Math.min(known.get(name) ?? 0, this.reported.get(name) ?? Infinity)));
+  anchoredSize(run: ReadStatement): Promise<number> {
+    return anchoredSize(run, this.anchors.map(({ name }) => name), this.reported);
   }
 
   /** The newest checkpoint of each anchor that can show one, and which could not. */

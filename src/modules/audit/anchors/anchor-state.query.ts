@@ -1,3 +1,4 @@
+import type { TreeHead } from '../../../domain/audit/notes/checkpoint.js';
 import { waivedCheckpointIn } from '../../../domain/audit/notes/waived-checkpoint.js';
 import { readVerifierKey } from '../../../domain/audit/notes/note.js';
 import { readEntry } from '../../../domain/audit/entry/read-entry.js';
@@ -12,12 +13,10 @@ export interface AnchorState {
   readonly now: Date;
   /** Why the database is in maintenance mode: it was restored, is being recovered, or was found to be rewritten. */
   readonly maintenanceBecause: string | null;
-  /** When it was last recovered. */
   readonly recoveredAt: Date | null;
   /** By which the signing key says so. */
   readonly recoveredNote: string | null;
-  /** The newest checkpoint of the platform's tree. */
-  readonly newest: Seen | undefined;
+  readonly newest: TreeHead | undefined;
   /** Rises with every commit that appends; by it one knows that there are entries which no checkpoint has yet. */
   readonly commits: number;
   /** When the oldest checkpoint was made that the anchors do not have. */
@@ -49,14 +48,8 @@ export async function anchorState(run: ReadStatement, anchored: number): Promise
   return { ...state, commits: Number(commits), newest: size === null || root === null ? undefined : { size: Number(size), root } };
 }
 
-/** A checkpoint of the platform's tree that this process has seen in the database. */
-export interface Seen {
-  readonly size: number;
-  readonly root: string;
-}
-
-/** Whether this is a database that has it: one that was put back has a smaller tree, one that went on from there another root. */
-export async function stillHas(run: ReadStatement, { size, root }: Seen): Promise<boolean> {
+/** Whether this database has the checkpoint: one that was put back has a smaller tree, one that went on from there another root. */
+export async function stillHas(run: ReadStatement, { size, root }: TreeHead): Promise<boolean> {
   const [row] = (await run(
     `select (select c.root from audit_checkpoints c where c.organization_id = 'platform' and c.size = $1) as root,
        (select t.size from audit_trees t where t.organization_id = 'platform') as size`,

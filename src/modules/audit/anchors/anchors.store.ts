@@ -9,6 +9,14 @@ export async function watermarks(run: ReadStatement): Promise<Map<string, number
   return new Map(rows.map(({ destination, size }) => [destination, Number(size)]));
 }
 
+/** The size of the platform's tree that all of these anchors have. @param reported sizes by name: the database's word counts up to these */
+export async function anchoredSize(
+  run: ReadStatement, names: readonly string[], reported: ReadonlyMap<string, number> = new Map(),
+): Promise<number> {
+  const known = await watermarks(run);
+  return Math.min(...names.map((name) => Math.min(known.get(name) ?? 0, reported.get(name) ?? Infinity)));
+}
+
 /** An anchor has this now. */
 export async function setWatermark(run: ReadStatement, destination: string, { size, root, note }: AnchoredNote): Promise<void> {
   await run(

@@ -1,12 +1,13 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { Logger } from 'pino';
+import type { TreeHead } from '../../../domain/audit/notes/checkpoint.js';
 import { MaintenanceMode } from '../../../platform/audit/maintenance-mode.js';
 import { NewConnections } from '../../../platform/database/new-connections.js';
 import { ReservedPool } from '../../../platform/database/reserved-pool.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { AnchorComparison } from './anchor-comparison.service.js';
-import { anchorState, type AnchorState, type Seen, stillHas } from './anchor-state.query.js';
+import { anchorState, type AnchorState, stillHas } from './anchor-state.query.js';
 import { UnanchoredAge } from './unanchored-age.js';
 
 const LOOK_EVERY_MS = 1_000;
@@ -25,7 +26,7 @@ const OTHER = 'This database is not the one that this server has served until no
 @Injectable()
 export class DatabaseIdentityMonitor implements OnModuleInit, BeforeApplicationShutdown {
   /** The newest checkpoint that this process has seen, and after which recovery. */
-  private seen: (Seen & { readonly recoveredAt: number }) | undefined;
+  private seen: (TreeHead & { readonly recoveredAt: number }) | undefined;
   /** A recovery that was signed before this server started does not count: somebody may have kept that note. */
   private readonly startedAt = Date.now() - CLOCKS_DIFFER_MS;
   /** The installation's name, which never changes. */

@@ -1,6 +1,7 @@
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { Logger } from 'pino';
+import { getOrInsert } from '../../../domain/collections.js';
 import { originOf, PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
 import { type Anchor, AnchorContradicts, type Anchored, type OurTree } from '../../../platform/audit/anchor.js';
 import { MaintenanceMode } from '../../../platform/audit/maintenance-mode.js';
@@ -76,7 +77,7 @@ export class CheckpointPublisher implements BeforeApplicationShutdown {
     const origin = originOf(await instanceName(this.reserve.run), PLATFORM_TREE);
     const known = await watermarks(this.reserve.run);
     for (const anchor of this.anchors) {
-      const progress = this.progressOf(anchor);
+      const progress = getOrInsert(this.progress, anchor, (): AnchorProgress => ({ busy: false, failures: 0, notBefore: 0 }));
       const isThere = progress.kept?.size === ours.newest.size && progress.kept.root === ours.newest.root;
       if (progress.busy || isThere || performance.now() < progress.notBefore) continue;
       progress.busy = true;
@@ -116,11 +117,5 @@ export class CheckpointPublisher implements BeforeApplicationShutdown {
     } catch (failure) {
       this.logger.debug({ err: failure }, 'a failed publication could not be noted');
     }
-  }
-
-  private progressOf(anchor: Anchor): AnchorProgress {
-    const progress = this.progress.get(anchor) ?? { busy: false, failures: 0, notBefore: 0 };
-    this.progress.set(anchor, progress);
-    return progress;
   }
 }

@@ -12,7 +12,7 @@ import { now } from './checkpoint.store.js';
 import { LeafIntegrator } from './leaf-integrator.js';
 import { rewrittenMessage, rewrittenText } from './rewritten-trees.js';
 import { SignedState } from './signed-state.js';
-import { assertSigns, OtherKey, signerOf } from '../keys/signer.js';
+import { currentSigner, OtherKey } from '../keys/signer.js';
 
 const LOOK_EVERY_MS = 500;
 /** Whoever watches the log from outside sees by it that it is alive. */
@@ -84,11 +84,8 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
   private async takeUp(): Promise<Lead> {
     const { term } = this.leadership;
     if (this.lead?.term === term) return this.lead;
-    const trees = await this.leadership.transact(async (run) => {
-      const signer = await signerOf(run, this.config.auditSigningKey);
-      await assertSigns(run, signer);
-      return SignedState.asSigned(run, signer);
-    });
+    const trees = await this.leadership.transact(async (run) =>
+      SignedState.asSigned(run, await currentSigner(run, this.config.auditSigningKey)));
     const age = await this.leadership.run(async (run) => {
       const newest = await newestCheckpoint(run);
       // When it was made is the row's word: one of the future must not put the next one off.
@@ -125,11 +122,9 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
     const made = await this.leadership.transact(async (run) => {
       // Between two works of the same process somebody else may have led, and signed what ours then must agree with.
       if (this.leadership.term !== lead.term) throw new NotLeading();
-      const signer = await signerOf(run, this.config.auditSigningKey);
-      await assertSigns(run, signer);
+      const { instance, key } = await currentSigner(run, this.config.auditSigningKey);
       const organizations = lead.grown && [...lead.grown];
-      const [instance, keys, limit] = [signer.instance, [signer.key], ORGANIZATIONS_PER_ROUND];
-      return makeCheckpoints(run, { instance, keys, trees: lead.trees, organizations, limit });
+      return makeCheckpoints(run, { instance, keys: [key], trees: lead.trees, organizations, limit: ORGANIZATIONS_PER_ROUND });
     });
     lead.trees.adopt(made.signed);
     this.settle(lead, made.organizations, begun);

@@ -1,22 +1,14 @@
 import { PLATFORM_TREE, type StoredCheckpoint } from '../../../domain/audit/notes/checkpoint.js';
+import type { ShownKey } from '../../../domain/audit/integrity/log-source.js';
 import { decodeTime } from '../../../domain/audit/integrity/row-decoding.js';
-import type { NextKey } from '../../../domain/audit/notes/key-succession.js';
 import { given } from '../../../domain/given.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { bounded, NOTE } from '../query/bounded-text.js';
 
 /** A key that signs, or has signed, checkpoints. */
-export interface SigningKeyRow {
+export interface SigningKeyRow extends ShownKey {
   /** 8 digits of hex. */
   readonly keyId: string;
-  /** C2SP text: `<instance>+<key id>+<base64>`. */
-  readonly verifierKey: string;
-  /** Of the platform's tree: the first size that it signs. */
-  readonly fromSize: number;
-  /** Of the platform's tree: the last size that it has signed; absent while it signs. */
-  readonly retiredAtSize?: number;
-  /** By which the key before vouches for it; the first one has none. */
-  readonly note?: string;
 }
 
 type CheckpointRow = Omit<StoredCheckpoint, 'size' | 'platformSize' | 'madeAt'> & { size: string; platformSize: string; madeAt: unknown };
@@ -60,18 +52,13 @@ async function selected(run: ReadStatement, tree: string, rest: string, ...param
 /** Every key that has signed or signs, oldest first. */
 export async function verifierKeys(run: ReadStatement): Promise<SigningKeyRow[]> {
   const rows = (await run(
-    `select ${bounded('key_id')} as "keyId", ${bounded('verifier_key')} as "verifierKey", from_size as "fromSize",
+    `select ${bounded('key_id')} as "keyId", ${bounded('verifier_key')} as key, from_size as "fromSize",
        retired_at_size as "retiredAtSize", ${bounded('note', NOTE)} as note
      from audit_signing_keys order by from_size, retired_at_size nulls last`,
     [],
-  )) as (Pick<SigningKeyRow, 'keyId' | 'verifierKey'> & { fromSize: string; retiredAtSize: string | null; note: string | null })[];
+  )) as (Pick<SigningKeyRow, 'keyId' | 'key'> & { fromSize: string; retiredAtSize: string | null; note: string | null })[];
   return rows.map(({ fromSize, retiredAtSize, ...row }) =>
     given({ ...row, fromSize: Number(fromSize), retiredAtSize: retiredAtSize === null ? null : Number(retiredAtSize) }));
-}
-
-/** A key as files and the log name it. */
-export function asNamed({ verifierKey: key, note }: SigningKeyRow): NextKey {
-  return { key, note };
 }
 
 /** The installation's name: that of its keys, and the beginning of every origin. */

@@ -1,4 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
+import { getOrInsert } from '../../../domain/collections.js';
 import { TILE_WIDTH } from '../../../domain/audit/tree/hash-reader.js';
 import type { GrowingTree } from '../../../domain/audit/tree/growing-tree.js';
 import { entryLeaf } from '../../../domain/audit/tree/tree-leaf.js';
@@ -65,7 +66,9 @@ export class LeafIntegrator {
     const taken = await this.take(run);
     if (taken.length === 0) return NOTHING;
     const growths: Growth[] = [];
-    for (const [organizationId, rows] of byOrganization(taken)) {
+    const taking = new Map<string, QueuedLeaves[]>();
+    for (const row of taken) getOrInsert(taking, row.organizationId, () => []).push(row);
+    for (const [organizationId, rows] of taking) {
       const tree = (await this.trees.of(run, organizationId)).copy();
       growths.push(await grow(organizationId, tree, rows));
       grown.set(organizationId, tree);
@@ -106,14 +109,4 @@ async function grow(organizationId: string, tree: GrowingTree, rows: readonly Qu
     }
   }
   return { organizationId, from, size: tree.size, root: hashText(tree.root), tiles, tail };
-}
-
-function byOrganization(taken: readonly QueuedLeaves[]): Map<string, QueuedLeaves[]> {
-  const found = new Map<string, QueuedLeaves[]>();
-  for (const row of taken) {
-    const rows = found.get(row.organizationId);
-    if (rows) rows.push(row);
-    else found.set(row.organizationId, [row]);
-  }
-  return found;
 }

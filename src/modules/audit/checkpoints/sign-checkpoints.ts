@@ -32,7 +32,6 @@ export interface RoundOfCheckpoints {
 export interface MadeCheckpoints {
   /** Of the platform's tree. */
   readonly newest: StoredCheckpoint;
-  /** Organizations that this round signed for. */
   readonly organizations: readonly string[];
   /** What its trees adopt once it is committed. */
   readonly signed: Signed;

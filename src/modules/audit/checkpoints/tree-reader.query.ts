@@ -1,6 +1,7 @@
-import { PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
-import type { LeafRun } from '../../../domain/audit/integrity/log-source.js';
-import { TILE_WIDTH, tiledHashReader, type HashReader, type TileSource } from '../../../domain/audit/tree/hash-reader.js';
+import { PLATFORM_TREE, type TreeHead } from '../../../domain/audit/notes/checkpoint.js';
+import type { LeafRun, ShownTree } from '../../../domain/audit/integrity/log-source.js';
+import { numbers, TILE_WIDTH, tiledHashReader, type HashReader, type TileSource } from '../../../domain/audit/tree/hash-reader.js';
+import type { IndexedLeaf } from '../../../domain/audit/entry/stored-entry.js';
 import { entryLeaf } from '../../../domain/audit/tree/tree-leaf.js';
 import { leafHash } from '../../../domain/audit/tree/rfc6962.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
@@ -10,23 +11,8 @@ import { askable } from '../query/entry-rows.js';
 // change, and what a reader was given of the tail stays right for the size that it was given for. For more than one tree of the
 // same moment, run them in one transaction that stands still.
 
-/** How far a tree, an organization's or `platform`, has been integrated. `root` in base64. */
-export interface TreeHead {
-  readonly size: number;
-  readonly root: string;
-}
-
-/** An entry as its organization's tree holds it. */
-export interface PositionedEntry {
-  /** Its index in the tree, from 0. */
-  readonly index: number;
-  readonly chain: string;
-  readonly seq: number;
-  /** Hex. */
-  readonly hash: string;
-}
-
-interface LeafArrays {
+/** Leaves, in order. */
+export interface LeafArrays {
   readonly chains: readonly string[];
   readonly seqs: readonly number[];
   readonly hashes: readonly string[];
@@ -51,7 +37,6 @@ interface TextTileRow {
 
 /** An array, of which only somebody else makes nothing. */
 const listed = (column: string, name = column) => `coalesce(to_json(${column}), '[]') as ${name}`;
-/** Texts of the platform's leaves. */
 const textsIn = (column: string) => listed(`array_replace(${column}, null, '')`, 'data');
 /** Leaves in three arrays; `$` stands for the beginning of their columns' names. */
 export const LEAF_ARRAYS = ['chains', 'seqs', 'hashes'].map((name) => listed(`$${name}`, name)).join(', ');
@@ -61,7 +46,7 @@ const TILES_AT_ONCE = 16;
 /** What clocks of replicas and the time that an entry waits for its chain may come to. */
 const SLACK_MS = 10_000;
 
-/** Undefined while nothing of it has been integrated. */
+/** How far a tree, an organization's or `platform`, has been integrated; undefined while nothing of it has. */
 export async function treeHead(run: ReadStatement, tree: string): Promise<TreeHead | undefined> {
   const [row] = (await run('select size, root from audit_trees where organization_id = $1', [tree])) as { size: string; root: string }[];
   return row && { size: Number(row.size), root: row.root };
@@ -78,15 +63,15 @@ export async function* leavesOf(
   organizationId: string,
   from = 0,
   to = Number.MAX_SAFE_INTEGER,
-): AsyncGenerator<readonly PositionedEntry[], void, void> {
+): AsyncGenerator<readonly IndexedLeaf[], void, void> {
   const row = await treeRow(run, organizationId);
   if (!row) return;
   const end = Math.min(to, Number(row.size));
   const tiled = Number(row.size) - row.seqs.length;
-  const within = (leaves: PositionedEntry[]) => leaves.filter(({ index }) => index >= from && index < end);
+  const within = (leaves: IndexedLeaf[]) => leaves.filter(({ index }) => index >= from && index < end);
   for (let tile = Math.floor(from / TILE_WIDTH); tile * TILE_WIDTH < Math.min(end, tiled); tile += TILES_AT_ONCE) {
     const last = Math.min(tile + TILES_AT_ONCE, Math.ceil(Math.min(end, tiled) / TILE_WIDTH));
-    const tiles = await tilesAt<LeafTileRow>(run, organizationId, 0, TILE_ARRAYS, range(tile, last));
+    const tiles = await tilesAt<LeafTileRow>(run, organizationId, 0, TILE_ARRAYS, numbers(tile, last));
     yield within(tiles.flatMap((one) => indexed(arraysOf(one), Number(one.tile) * TILE_WIDTH)));
   }
   if (end > tiled) yield within(indexed(row, tiled));
@@ -143,20 +128,20 @@ export async function leafPositionOf(
   if (inTail >= 0) return Number(row.size) - row.seqs.length + inTail;
   const since = new Date(Math.max(0, Date.parse(timestamp) - SLACK_MS) || 0);
   for (const condition of ['integrated_at >= $4', 'integrated_at < $4']) {
-    const [found] = (await run(placeStatement(condition), [organizationId, chain, seq, since])) as { tile: string; at: string }[];
+    const [found] = (await run(positionStatement(condition), [organizationId, chain, seq, since])) as { tile: string; at: string }[];
     if (found) return Number(found.tile) * TILE_WIDTH + Number(found.at) - 1;
   }
   return undefined;
 }
 
-const placeStatement = (when: string) => `
+const positionStatement = (when: string) => `
   select l.tile, leaf.at from audit_tree_leaves l
   cross join lateral unnest(l.chains, l.seqs) with ordinality as leaf(chain, seq, at)
   where l.organization_id = $1 and l.${when} and $2 = any (l.chains) and leaf.chain = $2 and leaf.seq = $3
   limit 1`;
 
 /** Names of all trees, the platform's too, with their heads. */
-export async function treeHeads(run: ReadStatement): Promise<(TreeHead & { readonly tree: string })[]> {
+export async function treeHeads(run: ReadStatement): Promise<ShownTree[]> {
   const rows = (await run('select organization_id as tree, size, root from audit_trees order by organization_id', [])) as {
     tree: string; size: string; root: string;
   }[];
@@ -241,14 +226,10 @@ function arraysOf({ chains, seqs, hashes }: Omit<LeafTileRow, 'tile'>): LeafArra
   return { chains, seqs, hashes: seqs.map((_, n) => hashes.slice(n * HEX_DIGITS, (n + 1) * HEX_DIGITS)) };
 }
 
-function indexed({ chains, seqs, hashes }: LeafArrays, first: number): PositionedEntry[] {
+function indexed({ chains, seqs, hashes }: LeafArrays, first: number): IndexedLeaf[] {
   return seqs.map((seq, n) => ({ index: first + n, chain: chains[n]!, seq, hash: hashes[n]! }));
 }
 
 function hashesOf({ chains, seqs, hashes }: LeafArrays): Uint8Array[] {
   return seqs.map((seq, n) => leafHash(entryLeaf({ chain: chains[n]!, seq, hash: hashes[n]! })));
-}
-
-function range(from: number, to: number): number[] {
-  return Array.from({ length: to - from }, (_, n) => from + n);
 }

@@ -1,19 +1,16 @@
 import { PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
-import { TILE_WIDTH, tileRoot } from '../../../domain/audit/tree/hash-reader.js';
+import { numbers, TILE_WIDTH, tileRoot } from '../../../domain/audit/tree/hash-reader.js';
 import { EMPTY_ROOT, hashText } from '../../../domain/audit/tree/rfc6962.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
-import { tileRoots } from './tree-reader.query.js';
+import { type LeafArrays, tileRoots } from './tree-reader.query.js';
 
 // What the leader writes of the trees, each function within one of its transactions. Heads move by compare-and-set on their size:
 // whoever led meanwhile has won.
 
-/** Leaves of one commit and organization, in order. */
-export interface QueuedLeaves {
+/** Leaves of one commit and organization. */
+export interface QueuedLeaves extends LeafArrays {
   readonly organizationId: string;
   readonly id: string;
-  readonly chains: readonly string[];
-  readonly seqs: readonly number[];
-  readonly hashes: readonly string[];
 }
 
 export interface LeafRows {
@@ -112,8 +109,7 @@ async function writeUpperTiles(run: RunStatement, tree: string, from: number, to
     const end = Math.floor(to / leaves);
     if (first === end) return;
     for (let tile = first; tile < end; tile++) {
-      const below = Array.from({ length: TILE_WIDTH }, (_, n) => tile * TILE_WIDTH + n);
-      const hashes = Buffer.concat(await tileRoots(run, tree, level - 1, below));
+      const hashes = Buffer.concat(await tileRoots(run, tree, level - 1, numbers(tile * TILE_WIDTH, (tile + 1) * TILE_WIDTH)));
       await run(
         'insert into audit_tree_tiles (organization_id, level, tile, hashes, root) values ($1, $2, $3, $4, $5)',
         [tree, level, tile, hashes, Buffer.from(tileRoot(hashes))],

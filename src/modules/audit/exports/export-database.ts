@@ -36,7 +36,7 @@ export async function exportDatabase(
   const { run, close } = await openSnapshot(databaseUrl, 'countersign audit export');
   try {
     const source = await sqlExportSource(run, seed);
-    const known = (await verifierKeys(run)).map((one) => one.verifierKey);
+    const known = (await verifierKeys(run)).map(({ key }) => key);
     if (known.length > 0 && !known.includes(verifierKey(source.instance, seed))) {
       throw new StartRefused('AUDIT_SIGNING_KEY is not a key of this installation: nobody would believe the file');
     }

@@ -8,7 +8,7 @@ import { bounded } from '../query/bounded-text.js';
 import { entriesAt } from '../query/entries.query.js';
 import { ENTRY_COLUMNS, type EntryRow, numbered, ofEvent, type Row } from '../query/entry-rows.js';
 import { authorizationNotes } from '../keys/authorization-notes.store.js';
-import { asNamed, checkpointOfSize, instanceName, newestCheckpoint, verifierKeys } from '../checkpoints/checkpoint.query.js';
+import { checkpointOfSize, instanceName, newestCheckpoint, verifierKeys } from '../checkpoints/checkpoint.query.js';
 import { mapLine } from '../proofs/proof.query.js';
 import { leavesOf, leafPositionOf, readerOf } from '../checkpoints/tree-reader.query.js';
 import { windowOf } from './export-window.query.js';
@@ -31,7 +31,7 @@ export async function sqlExportSource(run: ReadStatement, seed: string): Promise
   return {
     instance,
     keys: async () => {
-      const known: NextKey[] = (await verifierKeys(run)).map(asNamed);
+      const known: NextKey[] = await verifierKeys(run);
       const own = verifierKey(instance, seed);
       return known.some(({ key }) => key === own) ? known : [...known, { key: own }];
     },
@@ -54,8 +54,7 @@ export async function sqlExportSource(run: ReadStatement, seed: string): Promise
     },
     strays: (organizationId, chain) => entries(STRAYS, [organizationId, chain ?? null]),
     ofEvent: (organizationId, event) => entries(ofEvent(ENTRY_COLUMNS), [organizationId, event]),
-    sweepNotes: (organizationId, ids) => authorizationNotes(run, 'sweep', organizationId, ids),
-    erasureNotes: (organizationId, ids) => authorizationNotes(run, 'erasure', organizationId, ids),
+    notes: (operation, organizationId, ids) => authorizationNotes(run, operation, organizationId, ids),
     indexOf: (entry) => leafPositionOf(run, entry.organizationId, entry),
     window: (organizationId, size, from, to) => windowOf(run, organizationId, size, from, to),
     about: async function* (organizationId, userId) {

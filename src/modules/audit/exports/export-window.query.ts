@@ -49,15 +49,9 @@ async function endOf(run: ReadStatement, organizationId: string, size: number, t
   return end;
 }
 
-interface Edge {
-  readonly chain: string;
-  readonly seq: string;
-  readonly timestamp: string;
-}
-
 /** The index of the first or the last entry by id; infinite while it is queued; undefined where there is none. */
 async function edge(run: ReadStatement, organizationId: string, sql: string, bounds: readonly string[]): Promise<number | undefined> {
-  const [row] = (await run(sql, [organizationId, ...bounds])) as Edge[];
+  const [row] = (await run(sql, [organizationId, ...bounds])) as { chain: string; seq: string; timestamp: string }[];
   return row && ((await leafPositionOf(run, organizationId, { ...row, seq: Number(row.seq) })) ?? Infinity);
 }
 

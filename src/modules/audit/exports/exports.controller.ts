@@ -9,12 +9,13 @@ import { Replies } from '../../../platform/http/reply/replies.js';
 import { LogExportQuery, PersonExportQuery } from './export.dto.js';
 import { ExportLogService } from './export-log.service.js';
 import { ExportPersonService } from './export-person.service.js';
-import { VerifierPage } from './verifier-page.js';
+import { VerifierPage } from './stand-alone-verifier.js';
 
 const FILE = { type: 'string', format: 'binary' } as const;
+const OBJECT = { type: 'object', additionalProperties: true, description: 'The lines of the file, in one object.' };
 const FILES = {
-  'application/x-ndjson': { schema: FILE }, 'application/json': { schema: FILE }, 'text/csv': { schema: FILE },
-  'application/gzip': { schema: FILE },
+  'application/x-ndjson': { schema: FILE }, 'application/json': { schema: OBJECT },
+  'text/csv': { schema: FILE }, 'application/gzip': { schema: FILE },
 };
 
 @ApiTags('Audit')

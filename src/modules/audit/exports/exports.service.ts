@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
+import { getOrInsert } from '../../../domain/collections.js';
 import { signingKey } from '../../../domain/audit/notes/note.js';
 import type { ExportLine } from '../../../domain/audit/export/export-lines.js';
 import type { ExportSource } from '../../../domain/audit/export/export-source.js';
@@ -105,8 +106,7 @@ export class ExportsService {
       await pause(LOOK_EVERY_MS);
     }
     const cut = new AbortController();
-    const own = this.open.get(actorId) ?? new Set<AbortController>();
-    this.open.set(actorId, own.add(cut));
+    const own = getOrInsert(this.open, actorId, () => new Set<AbortController>()).add(cut);
     const giveBack = () => {
       own.delete(cut);
       if (own.size === 0) this.open.delete(actorId);

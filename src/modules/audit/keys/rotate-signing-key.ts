@@ -1,6 +1,8 @@
 import { platformChain } from '../../../domain/audit/entry/chain.js';
+import { authorizationOrigin, signedAgain } from '../../../domain/audit/notes/authorization-note.js';
 import { waiveCheckpoint } from '../../../domain/audit/notes/waived-checkpoint.js';
 import { vouchForNext } from '../../../domain/audit/notes/key-succession.js';
+import { publicHalf, type SigningKey } from '../../../domain/audit/notes/note.js';
 import { asService } from '../../../platform/auth/access/call-context.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { StartRefused } from '../../../platform/config/start-refused.js';
@@ -13,8 +15,8 @@ import { makeCheckpoints } from '../checkpoints/sign-checkpoints.js';
 import { replaceKey } from '../checkpoints/checkpoint.store.js';
 import { LeafIntegrator } from '../checkpoints/leaf-integrator.js';
 import { SignedState, LogRewritten } from '../checkpoints/signed-state.js';
-import { reSign } from './re-sign.js';
-import { assertSigns, liveKey, OtherKey, signerOf } from './signer.js';
+import { notesInForce, replaceNotes } from './authorization-notes.store.js';
+import { currentSigner, liveKey, OtherKey, signerOf } from './signer.js';
 
 export interface RotatedSigningKey {
   readonly keyId: string;
@@ -44,7 +46,8 @@ export async function rotateSigningKey(url: string, { present, next }: SigningKe
   return withClaimedLeadership(url, async (lead) => {
     const done = await lead.run((run) => alreadyRotated(run, next));
     if (done) return done;
-    const trees = await lead.transact((run) => signedTrees(run, present)).catch(refused);
+    // With the old key alone: the new one vouches for nothing that is not proven by it.
+    const trees = await lead.transact(async (run) => SignedState.asSigned(run, await currentSigner(run, present))).catch(refused);
     // What has been waiting for long need not wait in the transaction that holds the platform's chain.
     await new LeafIntegrator(lead, trees).drain();
     return asService('cli', () => lead.transact((run) => rotate(run, trees, { present, next })));
@@ -54,13 +57,6 @@ export async function rotateSigningKey(url: string, { present, next }: SigningKe
 function refused(error: unknown): never {
   if (error instanceof OtherKey) throw new StartRefused(`${error.message}. The old key is needed to vouch for the new one`);
   throw error instanceof LogRewritten ? new StartRefused(error.message) : error;
-}
-
-/** With the old key alone: the new one vouches for nothing that is not proven by it. */
-async function signedTrees(run: RunStatement, present: string): Promise<SignedState> {
-  const signer = await signerOf(run, present);
-  await assertSigns(run, signer);
-  return SignedState.asSigned(run, signer);
 }
 
 async function rotate(run: RunStatement, trees: SignedState, { present, next }: SigningKeys): Promise<RotatedSigningKey> {
@@ -87,6 +83,27 @@ async function rotate(run: RunStatement, trees: SignedState, { present, next }: 
 
 async function alreadyRotated(run: RunStatement, next: string): Promise<RotatedSigningKey | undefined> {
   const [{ key, verifierKey }, live] = [await signerOf(run, next), await liveKey(run)];
-  if (live?.verifierKey !== verifierKey) return undefined;
+  if (live?.key !== verifierKey) return undefined;
   return { keyId: key.id, verifierKey, size: live.fromSize, already: true };
+}
+
+/**
+ * Signs with the next key, too, what the present one has signed of retention runs and erasures whose entries are in the log: a retired key
+ * is believed nowhere. What the present key has not signed is left as it is, for a verification to find.
+ *
+ * @param run statements of the transaction that replaces the key, behind the statement that does it: a run or an erasure is then either
+ *   committed, and seen here, or refused
+ */
+async function reSign(
+  run: RunStatement, instance: string, { present, next }: { readonly present: SigningKey; readonly next: SigningKey },
+): Promise<void> {
+  const by = publicHalf(present);
+  // In this order: who ends a retention run takes its row first, too.
+  for (const operation of ['sweep', 'erasure'] as const) {
+    const again = (await notesInForce(run, operation)).flatMap((one) => {
+      const note = signedAgain(one.note, authorizationOrigin(operation, instance, one.organizationId), by, [present, next]);
+      return note === undefined ? [] : [{ ...one, note }];
+    });
+    await replaceNotes(run, operation, again);
+  }
 }

@@ -1,7 +1,7 @@
 import { signingKey, verifierKey, type SigningKey } from '../../../domain/audit/notes/note.js';
 import { leadsTo } from '../../../domain/audit/notes/key-succession.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
-import { asNamed, instanceName, verifierKeys, type SigningKeyRow } from '../checkpoints/checkpoint.query.js';
+import { instanceName, verifierKeys, type SigningKeyRow } from '../checkpoints/checkpoint.query.js';
 import { writeFirstKey } from '../checkpoints/checkpoint.store.js';
 
 /** This process was started with a key that is not the one that is kept as signing now. */
@@ -40,20 +40,18 @@ export async function liveKey(run: RunStatement): Promise<SigningKeyRow | undefi
 export async function otherKey(run: RunStatement, { instance, key, verifierKey: own }: Signer): Promise<OtherKey | undefined> {
   const keys = await verifierKeys(run);
   const live = keys.find(({ retiredAtSize }) => retiredAtSize === undefined);
-  if (keys.length === 0 || live?.verifierKey === own) return undefined;
-  const isVouchedFor = live !== undefined && leadsTo(keys.map(asNamed), own, live.verifierKey, instance);
+  if (keys.length === 0 || live?.key === own) return undefined;
+  const isVouchedFor = live !== undefined && leadsTo(keys, own, live.key, instance);
   return new OtherKey(key.id, live?.keyId ?? 'unknown', isVouchedFor);
 }
 
-/**
- * Whether this key is the one that signs; the first one that asks becomes it.
- *
- * @throws OtherKey
- */
-export async function assertSigns(run: RunStatement, signer: Signer): Promise<void> {
+/** The signer with this key, which must be the one that signs; the first one that asks becomes it. @throws OtherKey */
+export async function currentSigner(run: RunStatement, seed: string): Promise<Signer> {
+  const signer = await signerOf(run, seed);
   if (!(await liveKey(run))) await writeFirstKey(run, signer.key.id, signer.verifierKey);
   const other = await otherKey(run, signer);
   if (other) throw other;
+  return signer;
 }
 
 /** The keys that sign now, in their text form. Until the transaction ends no other replaces them. */

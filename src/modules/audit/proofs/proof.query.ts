@@ -1,5 +1,5 @@
 import { PLATFORM_TREE, type StoredCheckpoint } from '../../../domain/audit/notes/checkpoint.js';
-import { line, type LineOf } from '../../../domain/audit/export/export-lines.js';
+import { line, type LineOf, type TreePath } from '../../../domain/audit/export/export-lines.js';
 import type { StoredEntry } from '../../../domain/audit/entry/stored-entry.js';
 import { mapKeyOf } from '../../../domain/audit/tree/organization-map.js';
 import { isJsonObject, readJson } from '../../../domain/json.js';
@@ -13,17 +13,10 @@ import { newestCheckpoint } from '../checkpoints/checkpoint.query.js';
 import { mapSourceOf } from '../checkpoints/map.query.js';
 import { leafPositionOf, platformLeafAt, readerOf } from '../checkpoints/tree-reader.query.js';
 
-/** Where a leaf stands in a tree: the hashes beside its path, in base64, from the leaf upwards. */
-export interface TreePath {
-  readonly index: number;
-  readonly size: number;
-  readonly hashes: readonly string[];
-}
-
 /** How an entry leads to the platform's newest checkpoint. */
 export interface EntryProof {
   readonly organization: TreePath;
-  readonly map: { readonly siblings: readonly (readonly [depth: number, hash: string])[]; readonly timestamp: string };
+  readonly map: Pick<LineOf<'map'>, 'siblings' | 'timestamp'>;
   readonly platform: TreePath;
   readonly checkpoints: { readonly organization: StoredCheckpoint; readonly platform: StoredCheckpoint };
 }
@@ -53,13 +46,8 @@ export async function entryProof(
   const above = await abovePlatform(run, organizationId);
   if (!above) return undefined;
   const hashes = await inclusionOf(run, organizationId, index, checkpoint.size);
-  const { siblings, timestamp, platform, newest } = above;
-  return {
-    organization: { index, size: checkpoint.size, hashes },
-    map: { siblings, timestamp },
-    platform,
-    checkpoints: { organization: checkpoint, platform: newest },
-  };
+  const { newest, ...proven } = above;
+  return { organization: { index, size: checkpoint.size, hashes }, ...proven, checkpoints: { organization: checkpoint, platform: newest } };
 }
 
 /**
@@ -71,21 +59,13 @@ export async function mapLine(run: ReadStatement, organizationId: string): Promi
   const above = await abovePlatform(run, organizationId, checkpoint ? mapSiblings : siblingsOfNone);
   if (!above) return undefined;
   const { size, root } = checkpoint ?? { size: 0, root: hashText(EMPTY_ROOT) };
-  const { siblings, timestamp, platform } = above;
-  return line('map', { organizationId, size, root, siblings, timestamp, platform });
-}
-
-interface AboveOrganization {
-  readonly siblings: readonly (readonly [depth: number, hash: string])[];
-  readonly timestamp: string;
-  readonly platform: TreePath;
-  readonly newest: StoredCheckpoint;
+  return line('map', { organizationId, size, root, ...above.map, platform: above.platform });
 }
 
 /** From an organization's leaf in the map up: the map is always that of the platform's newest leaf, and that one signed. */
 async function abovePlatform(
   run: ReadStatement, organizationId: string, beside: typeof mapSiblings = mapSiblings,
-): Promise<AboveOrganization | undefined> {
+): Promise<(Pick<EntryProof, 'map' | 'platform'> & { readonly newest: StoredCheckpoint }) | undefined> {
   const newest = await newestCheckpoint(run, PLATFORM_TREE);
   if (!newest) return undefined;
   const siblings = await beside(mapSourceOf(run), mapKeyOf(organizationId));
@@ -93,8 +73,7 @@ async function abovePlatform(
   const index = newest.size - 1;
   const timestamp = timeOf(await platformLeafAt(run, index));
   return {
-    siblings: siblings.map(([depth, hash]) => [depth, hashText(hash)] as const),
-    timestamp,
+    map: { siblings: siblings.map(([depth, hash]) => [depth, hashText(hash)] as const), timestamp },
     platform: { index, size: newest.size, hashes: await inclusionOf(run, PLATFORM_TREE, index, newest.size) },
     newest,
   };

@@ -47,7 +47,7 @@ export class ProofsService {
 
   async keys(): Promise<KeysReply> {
     const keys = await verifierKeys(this.statements.run);
-    return { keys: keys.toReversed().map(({ verifierKey }) => verifierKey) };
+    return { keys: keys.toReversed().map(({ key }) => key) };
   }
 }
 

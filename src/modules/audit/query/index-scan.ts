@@ -52,9 +52,7 @@ export class IndexScan {
   /** Parts of the index outside of which nothing is wanted, beside those by time. */
   private readonly bounds: string[] = [];
 
-  /**
-   * @param after the key behind which a page begins
-   */
+  /** @param after the key behind which a page begins */
   constructor(readonly selection: Selection, readonly after: string | null = null) {
     this.index = indexOf(selection);
     this.isSubject = this.index.table === 'audit_subjects';

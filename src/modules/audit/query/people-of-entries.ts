@@ -10,7 +10,7 @@ export class PeopleOfEntries {
   constructor(private readonly users: UsersQuery) {}
 
   /**
-   * The filter with an account's id in the place of its address.
+   * The filter with an account's id instead of its address.
    *
    * @returns undefined where the reader sees no account with the address
    * @throws Problem VALIDATION_FAILED where several accounts have it: in several organizations, or closed ones among them

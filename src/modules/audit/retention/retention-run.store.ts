@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { decodeRetentionRun, decodeTime } from '../../../domain/audit/integrity/row-decoding.js';
+import { type DecodedCutPoint, decodeRetentionRun, decodeTime } from '../../../domain/audit/integrity/row-decoding.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { forgetSweptNotes } from '../keys/authorization-notes.store.js';
 import { cutPointsIn } from '../verification/source/log-header.query.js';
 import { LONG_READING, readAtOneMoment } from '../query/snapshots.query.js';
-import type { ChainCutPoint, RetentionRun, RetentionRunState, RecordedCutPoint } from './retention-run.js';
+import type { RetentionRun, RetentionRunState, RecordedCutPoint } from './retention-run.js';
 
 type RunRow = Omit<RetentionRun, 'before' | 'cuts' | 'checkpoint' | 'notes'>
   & Readonly<Record<'before' | 'cuts' | 'checkpoint' | 'notes', unknown>>;
@@ -54,7 +54,7 @@ export class RetentionRunStore {
 
   /** The log says so. Answers whether it was verified, and not recorded yet. */
   async recorded(
-    tx: Tx, { organizationId, id }: RetentionRun, cuts: readonly ChainCutPoint[], notes: Required<RetentionRun>['notes'],
+    tx: Tx, { organizationId, id }: RetentionRun, cuts: readonly DecodedCutPoint[], notes: Required<RetentionRun>['notes'],
   ): Promise<boolean> {
     const rows = await tx.query(
       `update audit_sweeps set state = 'recorded', cuts = $3, entry_id = $4, notes = $5
@@ -71,7 +71,6 @@ export class RetentionRunStore {
     await forgetSweptNotes(tx.run, organizationId);
   }
 
-  /** Forgets a retention run that was never recorded. */
   async forget(tx: Tx, { organizationId, id }: Pick<RetentionRun, 'organizationId' | 'id'>): Promise<void> {
     await tx.query(
       `delete from audit_sweeps where organization_id = $1 and id = $2 and state in ('writing', 'verified')`, [organizationId, id],

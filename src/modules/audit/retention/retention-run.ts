@@ -1,26 +1,11 @@
-/** A checkpoint below which a retention run cuts, and the platform's that carries it. Roots in base64. */
-export interface RetentionCheckpoint {
-  readonly size: number;
-  readonly root: string;
-  readonly platformSize: number;
-  readonly platformRoot: string;
-}
+import type { CutPointRow } from '../../../domain/audit/integrity/log-source.js';
+import type { DecodedCutPoint } from '../../../domain/audit/integrity/row-decoding.js';
 
-/** Where a chain was cut: the last entry that went, and how many are gone for good in this organization, with those before. */
-export interface ChainCutPoint {
-  readonly chain: string;
-  readonly seq: number;
-  readonly hash: string;
-  readonly count: number;
-  /** The entry that says so; there once the retention run is recorded. */
-  readonly sweepEntryId?: string;
-}
+/** A checkpoint below which a retention run cuts, and the platform's that carries it. */
+export type RetentionCheckpoint = CutPointRow['checkpoint'];
 
 /** A cut point of a recorded retention run. */
-export interface RecordedCutPoint extends Required<ChainCutPoint> {
-  /** The signature over that entry. */
-  readonly note: string | null;
-}
+export type RecordedCutPoint = Pick<CutPointRow, 'chain' | 'seq' | 'hash' | 'count' | 'sweepEntryId' | 'note'>;
 
 export type RetentionRunState = 'writing' | 'verified' | 'recorded' | 'done';
 
@@ -31,7 +16,7 @@ export interface RetentionRun {
   readonly state: RetentionRunState;
   /** ISO 8601: what is swept was under a checkpoint before. */
   readonly before: string;
-  readonly cuts: readonly ChainCutPoint[];
+  readonly cuts: readonly DecodedCutPoint[];
   readonly checkpoint: RetentionCheckpoint & {
     /** Below this leaf of the tree nothing is left: where the next retention run begins to look. */
     readonly next?: number;

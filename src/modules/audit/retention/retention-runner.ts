@@ -2,12 +2,12 @@ import type { ArchiveContents } from '../../../domain/audit/retention/archive-co
 import { organizationChain } from '../../../domain/audit/entry/chain.js';
 import { publicHalf, signNote, type SigningKey } from '../../../domain/audit/notes/note.js';
 import { authorizationText, statementIn } from '../../../domain/audit/notes/authorization-note.js';
-import { noteIn } from '../../../domain/audit/integrity/row-decoding.js';
+import { type DecodedCutPoint, noteIn } from '../../../domain/audit/integrity/row-decoding.js';
 import { newId } from '../../../domain/ids.js';
 import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
-import { watermarks } from '../anchors/anchors.store.js';
+import { anchoredSize } from '../anchors/anchors.store.js';
 import { knownSigningKeys } from '../keys/signer.js';
 import type { CurrentSigners } from './archives/archive-references.query.js';
 import { archiveFolder, disclosuresName, skeletonName } from './archives/archive-names.js';
@@ -17,7 +17,7 @@ import { assertAuthorized, assertCheckpointAge, assertErased } from './plan/rete
 import { planBatch, type RetentionBatch } from './plan/plan-batch.js';
 import { hasErasureBehind, headSeq, retentionCheckpoint } from './plan/retention-plan.query.js';
 import { cutPointsOf, retentionRunsIn, type RetentionRunStore } from './retention-run.store.js';
-import { RetentionRefused, type ChainCutPoint, type RetentionRun } from './retention-run.js';
+import { RetentionRefused, type RetentionRun } from './retention-run.js';
 
 /** Chains that one entry lists. */
 const CHAINS_AN_ENTRY = 1_000;
@@ -31,7 +31,6 @@ export interface RetentionRunnerOptions {
   readonly key: SigningKey;
   /** Names of all anchors: what one of them does not know yet stays. */
   readonly anchors: readonly string[];
-  /** About how many entries go in one retention run. */
   readonly atOnce: number;
 }
 
@@ -98,17 +97,11 @@ export class RetentionRunner {
   private async plan(
     run: ReadStatement, organizationId: string, before: string, blocked: Set<string>,
   ): Promise<RetentionBatch | undefined> {
-    const found = await retentionCheckpoint(run, organizationId, await this.anchoredSize(run), before);
+    const found = await retentionCheckpoint(run, organizationId, await anchoredSize(run, this.options.anchors), before);
     if (!found) return undefined;
     await assertCheckpointAge(run, found, this.signer);
     const { madeAt: _, ...below } = found;
     return planBatch(run, organizationId, { below, before, atOnce: this.options.atOnce, blocked });
-  }
-
-  /** How far into the platform's tree every anchor has come. */
-  private async anchoredSize(run: ReadStatement): Promise<number> {
-    const known = await watermarks(run);
-    return Math.min(...this.options.anchors.map((name) => known.get(name) ?? 0));
   }
 
   /** Finishes what was recorded, and throws away what was not: the log still has all of it. Answers how many entries went. */
@@ -149,7 +142,7 @@ export class RetentionRunner {
     const reader = new RetentionBatchReader(run, organizationId, batch);
     const skeleton = await this.archive.write(skeletonName.of(organizationId, id), reader.skeleton(this.options.key));
     const { ends, next } = reader;
-    const cuts = [...ends].map(([chain, { seq, hash, count }]): ChainCutPoint =>
+    const cuts = [...ends].map(([chain, { seq, hash, count }]): DecodedCutPoint =>
       ({ chain, seq, hash, count: count + (cutPoints.get(chain)?.count ?? 0) }));
     const values = await this.archive.write(disclosuresName.of(organizationId, id), reader.disclosures());
     // Cuts of earlier runs whose entries go now: somebody has to say from here on that those chains were cut.
@@ -177,7 +170,7 @@ export class RetentionRunner {
   }
 
   /** The first that goes must go on from what went before: the first survivor is never trusted. */
-  private mustContinue({ firsts }: RetentionBatch, cutPoints: ReadonlyMap<string, ChainCutPoint>, { chains }: ArchiveContents): void {
+  private mustContinue({ firsts }: RetentionBatch, cutPoints: ReadonlyMap<string, DecodedCutPoint>, { chains }: ArchiveContents): void {
     for (const [chain, { first }] of chains) {
       const cutPoint = cutPoints.get(chain);
       const { seq, hash } = cutPoint ?? { seq: 0, hash: null };
@@ -200,7 +193,7 @@ export class RetentionRunner {
       // A replica that does not know of a rotation must not sign; one that is under way waits, and has the new key sign this, too.
       const keys = await knownSigningKeys(tx.run);
       if (keys.join() !== this.signer.keys[0]!.text) throw new RetentionRefused('AUDIT_SIGNING_KEY is not the key that signs now');
-      const listed: ChainCutPoint[] = [];
+      const listed: DecodedCutPoint[] = [];
       const notes: Record<string, string> = {};
       for (let at = 0; at < cuts.length; at += CHAINS_AN_ENTRY) {
         const chains = cuts.slice(at, at + CHAINS_AN_ENTRY)

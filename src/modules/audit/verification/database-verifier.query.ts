@@ -1,4 +1,3 @@
-import { Worker } from 'node:worker_threads';
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
@@ -9,9 +8,8 @@ import { AnchorComparison } from '../anchors/anchor-comparison.service.js';
 import type { AskedAnchors } from '../anchors/ask-anchors.js';
 import { isChainNamed } from './source/log-header.query.js';
 import type { Verification } from './verification-result.js';
-import { LogVerifier } from './verify-log.service.js';
+import { threadPool } from './worker-threads.js';
 
-/** What the thread of a verification is given. */
 export interface VerificationOrder {
   readonly databaseUrl: string;
   readonly organizations: readonly string[] | 'all';
@@ -30,16 +28,15 @@ export type VerificationAnswer =
 
 /** Verifies this installation's own database: in threads of their own, by connections beside the pool. */
 @Injectable()
-export class DatabaseVerifier extends LogVerifier {
+export class DatabaseVerifier {
   constructor(
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly anchors: AnchorComparison,
     private readonly keepers: RecordKeepers,
-  ) {
-    super();
-  }
+  ) {}
 
+  /** Whether anything in these organizations names the agent: a chain's head, or a leaf of a tree. */
   isNamed({ organizations }: Scope, agentId: string): Promise<boolean> {
     const run = (sql: string, parameters: readonly unknown[]) => this.dataSource.query<unknown[]>(sql, [...parameters]);
     return isChainNamed(run, organizations === 'all' ? null : organizations, agentId);
@@ -55,14 +52,9 @@ export class DatabaseVerifier extends LogVerifier {
 }
 
 /** Verifies in a thread of its own, so that no call waits while entries and rows are compared. */
-function verifyInThread(order: VerificationOrder): Promise<Verification> {
-  const worker = new Worker(new URL('./verification-thread.js', import.meta.url), { workerData: order });
-  return new Promise((resolve, reject) => {
-    worker.once('message', (answer: VerificationAnswer) => {
-      if ('found' in answer) resolve(answer.found);
-      else reject(Object.assign(new Error(answer.failed.message), { code: answer.failed.code }));
-    });
-    worker.once('error', reject);
-    worker.once('exit', () => reject(new Error('the thread of the verification has ended')));
-  });
+async function verifyInThread(order: VerificationOrder): Promise<Verification> {
+  const thread = threadPool(new URL('./verification-thread.js', import.meta.url), 1);
+  const answer = await (thread.run(order) as Promise<VerificationAnswer>).finally(() => thread.destroy());
+  if ('found' in answer) return answer.found;
+  throw Object.assign(new Error(answer.failed.message), { code: answer.failed.code });
 }

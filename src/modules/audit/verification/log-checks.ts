@@ -1,32 +1,29 @@
 import { randomBytes } from 'node:crypto';
+import { statementIn } from '../../../domain/audit/notes/authorization-note.js';
+import { CheckpointVerifier } from '../../../domain/audit/notes/verify-checkpoints.js';
 import { policyCheck } from '../../../domain/audit/replay/policy-check.js';
 import { RecordGaps } from '../../../domain/audit/completeness/record-gaps.js';
-import { SharedFacts } from '../../../domain/audit/replay/state/shared-facts.js';
+import { type IsAuthorizedRun, SharedFacts } from '../../../domain/audit/replay/state/shared-facts.js';
 import type { EntryRange, LogSource } from '../../../domain/audit/integrity/log-source.js';
-import type { LogCheck, Selection } from '../../../domain/audit/integrity/verify-log.js';
+import type { LogCheck, Selection, VerifyOptions } from '../../../domain/audit/integrity/verify-log.js';
 import type { ReadStatement, RecordKeeper } from '../../../platform/audit/record-keepers.js';
-import { authorizedRuns } from './authorized-retention-runs.js';
+import { instanceName, verifierKeys as allKeys } from '../checkpoints/checkpoint.query.js';
+import { notesInForce } from '../keys/authorization-notes.store.js';
 import { sharedEntries, subjectRows, tenantsAround } from './source/shared-entries.query.js';
 
 /** Of whom the log is read. */
-export interface CheckedScope {
-  readonly organizations: readonly string[] | 'all';
-  /** Only this agent's chain. */
-  readonly agentId?: string | undefined;
-  /** Only these keys are believed, whatever the database says of others. */
-  readonly verifierKeys?: readonly string[] | undefined;
-}
+type CheckedScope = Pick<VerifyOptions, 'agentId' | 'verifierKeys'> & { readonly organizations: readonly string[] | 'all' };
 
 /**
  * The checks of completeness and replay. Facts that agents share, and what is missing of rows, are read at once; entries come with the pass
  * over the chains, and rows at its end. All is of one moment, that of `run`'s transaction.
  */
-export async function logChecksOf(
+export async function logCheckOf(
   run: ReadStatement,
   source: LogSource,
   keepers: readonly RecordKeeper[],
   { organizations, agentId, verifierKeys }: CheckedScope,
-): Promise<LogCheck[]> {
+): Promise<LogCheck> {
   const tenants = await tenantsAround(run, organizations);
   const shared = new SharedFacts(await authorizedRuns(run, verifierKeys), tenants);
   const delegators: string[] = [];
@@ -59,5 +56,22 @@ export async function logChecksOf(
       yield* source.queued([organizationId]);
     },
   };
-  return [policyCheck({ key, shared, gaps, ofOneAgent: agentId !== undefined }, sources)];
+  return policyCheck({ key, shared, gaps, ofOneAgent: agentId !== undefined }, sources);
+}
+
+/**
+ * Tells whether the entry of a retention run is signed by a key that is not retired. The list of keys is the database's own here; the check
+ * of integrity proves that the log announced each of them.
+ *
+ * @param pinned only these keys are believed
+ */
+async function authorizedRuns(run: ReadStatement, pinned: readonly string[] | undefined): Promise<IsAuthorizedRun> {
+  const known = await allKeys(run);
+  const keys = pinned ? known.filter(({ key }) => pinned.includes(key)) : known;
+  const verifier = new CheckpointVerifier({ instance: await instanceName(run), keys });
+  const notes = new Map((await notesInForce(run, 'sweep')).map(({ entryId, note }) => [entryId, note]));
+  return ({ stored }) => {
+    const statement = { organizationId: stored.organizationId, ...statementIn(stored) };
+    return verifier.isOrdered('sweep', notes.get(stored.id) ?? null, statement, verifier.unretired);
+  };
 }

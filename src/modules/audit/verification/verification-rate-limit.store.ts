@@ -7,26 +7,19 @@ import { Janitor, cleanupStep } from '../../../platform/database/janitor.service
 export const VERIFICATION_INTERVAL_SECONDS = 60;
 
 /** When each credential last had the log verified. By the database's clock, so that replicas agree. */
-export abstract class VerificationRateLimit {
-  /** @returns 0 where the credential's minute begins now, else the seconds until its last one ends */
-  abstract take(credential: string): Promise<number>;
-  /** A verification that could not be done, or found nothing to verify, counts as none. */
-  abstract giveBack(credential: string): Promise<void>;
-}
-
 @Injectable()
-export class VerificationRateLimitStore extends VerificationRateLimit {
+export class VerificationRateLimitStore {
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     janitor: Janitor,
   ) {
-    super();
     janitor.register(cleanupStep(
       `delete from audit_verification_rate_limits where credential in
          (select credential from audit_verification_rate_limits where begun_at < clock_timestamp() - interval '1 hour' limit $1)`,
     ));
   }
 
+  /** @returns 0 where the credential's minute begins now, else the seconds until its last one ends */
   async take(credential: string): Promise<number> {
     const rows = await this.dataSource.query<unknown[]>(
       `insert into audit_verification_rate_limits as t (credential, begun_at) values ($1, clock_timestamp())
@@ -44,6 +37,7 @@ export class VerificationRateLimitStore extends VerificationRateLimit {
     return Math.max(1, row?.seconds ?? 1);
   }
 
+  /** A verification that could not be done, or found nothing to verify, counts as none. */
   async giveBack(credential: string): Promise<void> {
     await this.dataSource.query('delete from audit_verification_rate_limits where credential = $1', [credential]);
   }

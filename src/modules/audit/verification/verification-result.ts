@@ -1,7 +1,5 @@
-import type { Finding } from '../../../domain/audit/integrity/findings.js';
 import type { LogSource, ShownAnchor } from '../../../domain/audit/integrity/log-source.js';
 import { verifyLog, type LogFound, type VerifyOptions } from '../../../domain/audit/integrity/verify-log.js';
-import type { JsonObject } from '../../../domain/json.js';
 import type { AnchorNotCompared } from '../anchors/ask-anchors.js';
 
 /** `valid_unanchored`: nothing is wrong, and the newest entries are under no checkpoint yet. */
@@ -17,24 +15,14 @@ export interface VerifiedCheckpoint {
   readonly anchors: readonly { readonly name: string; readonly size: number }[];
 }
 
-export interface Verification {
+/** What a verification reports; `members` are what the checks of completeness and replay add. */
+export interface Verification extends Omit<LogFound, 'checkpoint' | 'instance'> {
   readonly valid: boolean;
   readonly verdict: Verdict;
-  readonly chains: number;
-  readonly entries: number;
-  /** Entries that no checkpoint covers yet. */
-  readonly uncovered: number;
   readonly checkpoint: VerifiedCheckpoint | null;
   /** Anchors that say nothing of this log, and why. */
   readonly anchorsNotCompared: readonly AnchorNotCompared[];
-  /** At most `MAX_BREAKS`. */
-  readonly breaks: readonly Finding[];
-  readonly breaksFound: number;
   readonly durationMs: number;
-  /** What the checks of completeness and replay report. */
-  readonly members: JsonObject;
-  /** Newest checkpoints of the trees that were read, for whoever remembers them. */
-  readonly notes: readonly string[];
 }
 
 /** What is compared with anchors, and which were not to be had. */
@@ -49,13 +37,10 @@ export interface VerificationOptions extends VerifyOptions {
  */
 export async function verification(source: LogSource, begun: number, options: VerificationOptions): Promise<Verification> {
   const found = await verifyLog(source, options);
-  const { chains, entries, uncovered, breaks, breaksFound, members, notes } = found;
+  const { instance: _, checkpoint: _newest, ...members } = found;
   const { anchors = [], anchorsNotCompared = [] } = options;
   const durationMs = Math.round(performance.now() - begun);
-  const checkpoint = checkpointOf(found, anchors);
-  return {
-    ...verdictOf(found), chains, entries, uncovered, checkpoint, anchorsNotCompared, breaks, breaksFound, durationMs, members, notes,
-  };
+  return { ...verdictOf(found), ...members, checkpoint: checkpointOf(found, anchors), anchorsNotCompared, durationMs };
 }
 
 function verdictOf({ breaksFound, uncovered, checkpoint }: LogFound): Pick<Verification, 'valid' | 'verdict'> {

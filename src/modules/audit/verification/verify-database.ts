@@ -1,6 +1,6 @@
 import { verifierKey } from '../../../domain/audit/notes/note.js';
 import { given } from '../../../domain/given.js';
-import type { LogCheck } from '../../../domain/audit/integrity/verify-log.js';
+import type { LogCheck, VerifyOptions } from '../../../domain/audit/integrity/verify-log.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { LogSource } from '../../../domain/audit/integrity/log-source.js';
 import type { AskedAnchors } from '../anchors/ask-anchors.js';
@@ -10,45 +10,37 @@ import { instanceName } from '../checkpoints/checkpoint.query.js';
 import { openSnapshot } from '../query/snapshots.query.js';
 import { startThreads, VERIFICATION } from './worker-threads.js';
 
-export interface DatabaseToVerify {
+export interface DatabaseToVerify extends Pick<VerifyOptions, 'agentId' | 'remembered' | 'verifierKeys' | 'onProgress'> {
   readonly databaseUrl: string;
   readonly organizations: readonly string[] | 'all';
-  readonly agentId?: string | undefined;
-  /** Notes of checkpoints from an earlier verification. */
-  readonly remembered?: readonly string[];
-  /** Only these keys are believed, whatever the database says of others. */
-  readonly verifierKeys?: readonly string[];
   /** Base64 of the Ed25519 seed of whoever verifies: what is kept as signing now must be its key, or lead back to it. */
   readonly seed?: string | undefined;
   /** Asks the anchors; done before the moment at which the log is read, since what they have the database must have had. */
   readonly anchors?: () => Promise<AskedAnchors>;
-  /** Checks of the same moment. */
-  readonly checks?: (run: ReadStatement, source: LogSource) => Promise<readonly LogCheck[]>;
+  /** A check of the same moment. */
+  readonly check?: (run: ReadStatement, source: LogSource) => Promise<LogCheck>;
   /** Threads beside the caller's, each with a connection; 0: the caller's alone. */
   readonly threads: number;
   readonly niceness?: number;
-  readonly onProgress?: (entries: number, total: number) => void;
 }
 
 /** Verifies the log of a database as it stands at one moment, by connections of its own. Nothing is written. */
-export async function verifyDatabase(what: DatabaseToVerify): Promise<Verification> {
-  const { databaseUrl, organizations, agentId, verifierKeys, threads, niceness = 0, onProgress } = what;
-  const { remembered, seed } = what;
+export async function verifyDatabase(
+  { databaseUrl, organizations, seed, anchors, check, threads, niceness = 0, ...options }: DatabaseToVerify,
+): Promise<Verification> {
   const begun = performance.now();
-  const asked = await what.anchors?.();
+  const asked = await anchors?.();
   const connection = await openSnapshot(databaseUrl, VERIFICATION);
   try {
     const runner = threads > 0
-      ? await startThreads(threads, { databaseUrl, snapshot: await connection.export(), organizations, niceness })
+      ? startThreads(threads, { databaseUrl, snapshot: await connection.export(), organizations, niceness })
       : undefined;
     try {
       const source = sqlLogSource(connection.run, organizations);
       const ownKey = seed === undefined ? undefined : verifierKey(await instanceName(connection.run), seed);
-      const checks = await what.checks?.(connection.run, source);
-      return await verification(source, begun, given({
-        anchors: asked?.shown, anchorsNotCompared: asked?.notCompared, remembered, verifierKeys, ownKey, runner, onProgress, agentId,
-        checks,
-      }));
+      const { shown, notCompared: anchorsNotCompared } = asked ?? {};
+      const read = given({ anchors: shown, anchorsNotCompared, ownKey, runner, check: await check?.(connection.run, source) });
+      return await verification(source, begun, { ...options, ...read });
     } finally {
       await runner?.end();
     }

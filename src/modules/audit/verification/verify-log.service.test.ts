@@ -5,14 +5,15 @@ import { agentChain } from '../../../domain/audit/entry/chain.js';
 import { newId } from '../../../domain/ids.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
 import { scopeOfEverything, scopeOfOrganization, type Scope } from '../../../platform/auth/access/scope.js';
+import type { DatabaseVerifier } from './database-verifier.query.js';
 import { verification, type Verification } from './verification-result.js';
-import { VERIFICATION_INTERVAL_SECONDS, VerificationRateLimit } from './verification-rate-limit.store.js';
-import { LogVerifier, VerifyLogService } from './verify-log.service.js';
+import { VERIFICATION_INTERVAL_SECONDS, type VerificationRateLimitStore } from './verification-rate-limit.store.js';
+import { VerifyLogService } from './verify-log.service.js';
 
 const AGENT = newId('agt');
 
 /** A log in memory that counts how often it is read, and can be stopped or away. */
-class LogInMemory extends LogVerifier {
+class LogInMemory implements Pick<DatabaseVerifier, 'isNamed' | 'verify'> {
   readonly log: MemoryLog = { entries: [], heads: [], leaves: [] };
   readings = 0;
   /** How many were read at a time, at the most. */
@@ -22,7 +23,6 @@ class LogInMemory extends LogVerifier {
   private gate: Promise<void> = Promise.resolve();
 
   constructor() {
-    super();
     const stamp = { id: newId('audit'), actorId: 'root', timestamp: new Date(0) };
     append(this.log, { chain: agentChain('org_a', AGENT), agentId: AGENT, type: 'agent.activated', metadata: { epoch: 1 } }, stamp);
   }
@@ -49,7 +49,7 @@ class LogInMemory extends LogVerifier {
 }
 
 /** By a clock that the test sets, in seconds. */
-class LimitInMemory extends VerificationRateLimit {
+class LimitInMemory implements Pick<VerificationRateLimitStore, 'take' | 'giveBack'> {
   now = 0;
   private readonly begun = new Map<string, number>();
 

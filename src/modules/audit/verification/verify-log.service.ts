@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { isId } from '../../../domain/ids.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
 import type { Scope } from '../../../platform/auth/access/scope.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
+import { Semaphore } from '../../../platform/wake/semaphore.js';
+import { DatabaseVerifier } from './database-verifier.query.js';
 import type { Verification } from './verification-result.js';
-import { VerificationQueue } from './verification-queue.js';
-import { VerificationRateLimit } from './verification-rate-limit.store.js';
+import { VerificationRateLimitStore } from './verification-rate-limit.store.js';
 
-/** Reads and verifies the log of this installation. */
-export abstract class LogVerifier {
-  /** Whether anything in these organizations names the agent: a chain's head, or a leaf of a tree. */
-  abstract isNamed(scope: Scope, agentId: string): Promise<boolean>;
-  abstract verify(scope: Scope, agentId: string | undefined): Promise<Verification>;
-}
+/** How many verifications a server runs at a time: each has three threads, and three connections beside the pool. */
+const AT_ONCE = 2;
+/** How many run or wait on a server, and how many of the same organizations. */
+const PER_SERVER = 16;
+const PER_SCOPE = 4;
+const RETRY_SECONDS = 30;
 
 /**
  * Verifies the log on request. A caller who asks while this server verifies the same part of the log gets that answer, and their minute
@@ -26,8 +27,8 @@ export class VerifyLogService {
   private readonly queue = new VerificationQueue();
 
   constructor(
-    private readonly verifier: LogVerifier,
-    private readonly limit: VerificationRateLimit,
+    @Inject(DatabaseVerifier) private readonly verifier: Pick<DatabaseVerifier, 'isNamed' | 'verify'>,
+    @Inject(VerificationRateLimitStore) private readonly limit: Pick<VerificationRateLimitStore, 'take' | 'giveBack'>,
   ) {}
 
   /**
@@ -92,4 +93,22 @@ function credentialOf({ principal, actorId }: Caller): string {
   // A hash of the stored hash: the table names no credential.
   const text = principal.kind === 'root' ? `root ${principal.keyHash}` : `${principal.kind} ${actorId}`;
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** Runs verifications in the order in which they were asked for, a few at a time. */
+class VerificationQueue {
+  private readonly slots = new Semaphore(AT_ONCE);
+  /** Of all that run or wait, the organizations that are verified. */
+  private readonly scopes: string[] = [];
+
+  /** @throws Problem UNAVAILABLE where as many run or wait as may */
+  async run<Result>(scope: string, work: () => Promise<Result>): Promise<Result> {
+    const ofScope = this.scopes.filter((one) => one === scope).length;
+    if (ofScope >= PER_SCOPE || this.scopes.length >= PER_SERVER) {
+      const headers = { 'Retry-After': String(RETRY_SECONDS) };
+      throw new Problem('UNAVAILABLE', 'As many verifications are queued here as may be. Try again in a moment.', { headers });
+    }
+    this.scopes.push(scope);
+    return this.slots.run(work).finally(() => this.scopes.splice(this.scopes.indexOf(scope), 1));
+  }
 }

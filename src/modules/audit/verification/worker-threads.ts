@@ -1,7 +1,6 @@
-import { on } from 'node:events';
 import { setPriority } from 'node:os';
-import { Worker } from 'node:worker_threads';
-import type { Task, TaskFound, TaskRunner } from '../../../domain/audit/integrity/verification-tasks.js';
+import { Piscina } from 'piscina';
+import type { TaskFound, TaskRunner } from '../../../domain/audit/integrity/verification-tasks.js';
 
 /** Names the connections of a verification, as `pg_stat_activity` shows them. */
 export const VERIFICATION = 'countersign audit verify';
@@ -24,92 +23,29 @@ export interface ThreadSetting {
   readonly niceness: number;
 }
 
-export type ToThread = { readonly task: Task; readonly end?: undefined } | { readonly end: true; readonly task?: undefined };
-
-export type FromThread =
-  | { readonly ready: true }
-  | { readonly entries: number }
-  | { readonly found: TaskFound }
-  | { readonly failed: Error };
-
 /** Above some batches of rows with all that hangs on them; what lives longer is little. Without limits garbage would gather. */
 const LIMITS = { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 512 };
 
 export interface Threads extends TaskRunner {
+  /** What is in the middle of a task is not waited for. */
   end(): Promise<void>;
 }
 
-/**
- * Starts threads that share the tasks, each taking the next one when it is done with its last.
- *
- * @throws Error when one of them cannot reach the database
- */
-export async function startThreads(count: number, setting: ThreadSetting): Promise<Threads> {
-  const threads = Array.from({ length: count }, () => new Thread(setting));
-  const end = async () => void (await Promise.all(threads.map((thread) => thread.end())));
-  try {
-    await Promise.all(threads.map((thread) => thread.started()));
-  } catch (error) {
-    await end();
-    throw error;
-  }
+/** Starts threads that share the tasks, each taking the next one when it is done with its last. */
+export function startThreads(count: number, setting: ThreadSetting): Threads {
+  const pool = threadPool(new URL('./worker-thread.js', import.meta.url), count, { workerData: setting, resourceLimits: LIMITS });
   return {
-    end,
+    end: () => pool.destroy(),
     run: async (tasks, onEntries) => {
-      const found = new Array<TaskFound>(tasks.length);
-      let next = 0;
-      await Promise.all(threads.map(async (thread) => {
-        while (next < tasks.length) {
-          const at = next++;
-          found[at] = await thread.do(tasks[at]!, onEntries);
-        }
-      }));
-      return found;
+      pool.on('message', onEntries);
+      return Promise.all(tasks.map((task) => pool.run(task) as Promise<TaskFound>)).finally(() => pool.off('message', onEntries));
     },
   };
 }
 
-class Thread {
-  private readonly worker: Worker;
-  private readonly gone = new AbortController();
-
-  constructor(setting: ThreadSetting) {
-    this.worker = new Worker(new URL('./worker-thread.js', import.meta.url), { workerData: setting, resourceLimits: LIMITS });
-    this.worker.on('error', (error) => this.gone.abort(error));
-    this.worker.on('exit', () => this.gone.abort(new Error('a thread of the verification has ended')));
-  }
-
-  started(): Promise<true> {
-    return this.answer((message) => 'ready' in message || undefined);
-  }
-
-  do(task: Task, onEntries: (entries: number) => void): Promise<TaskFound> {
-    const answer = this.answer((message) => {
-      if ('entries' in message) onEntries(message.entries);
-      return 'found' in message ? message.found : undefined;
-    });
-    this.worker.postMessage({ task } satisfies ToThread);
-    return answer;
-  }
-
-  async end(): Promise<void> {
-    if (!this.gone.signal.aborted) this.worker.postMessage({ end: true } satisfies ToThread);
-    // What is in the middle of a task is not waited for.
-    await this.worker.terminate();
-  }
-
-  /** The first answer that `read` finds in a message. */
-  private async answer<Result>(read: (message: FromThread) => Result | undefined): Promise<Result> {
-    const { signal } = this.gone;
-    try {
-      for await (const [message] of on(this.worker, 'message', { signal }) as AsyncIterable<[FromThread]>) {
-        if ('failed' in message) throw message.failed;
-        const result = read(message);
-        if (result !== undefined) return result;
-      }
-    } catch (error) {
-      throw signal.aborted ? signal.reason : error;
-    }
-    throw new Error('a thread of the verification sends nothing any more');
-  }
+/** A pool of threads that run what a file exports as `run`, one task at a time each. Their timers, which keep connections alive, go on. */
+export function threadPool(file: URL, count: number, options: ConstructorParameters<typeof Piscina>[0] = {}): Piscina {
+  return new Piscina({
+    filename: file.href, name: 'run', minThreads: count, maxThreads: count, concurrentTasksPerWorker: 1, atomics: 'disabled', ...options,
+  });
 }

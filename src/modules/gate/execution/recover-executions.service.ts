@@ -95,7 +95,7 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
       hitlRequestId = execution.hitlRequestId ?? undefined;
       // Read again under the locks: the runtime's own answer may have come in meanwhile, or another server began it again.
       if (execution.status !== 'running' || execution.leaseUntil === null || execution.leaseUntil > (await tx.now())) return undefined;
-      const left = await this.running.takeBack(tx, execution.runtime, execution);
+      const left = await this.running.withdraw(tx, execution.runtime, execution);
       if (left.kind === 'untouched') {
         await closeWithin(tx, this.executions, execution, { status: 'failed', error: left.error });
         return undefined;

@@ -29,8 +29,8 @@ export class RunExecutionService {
   }
 
   /** What a crash left of a call, which nobody begins any more where nobody has. */
-  takeBack(tx: Tx, runtime: ExecutionRuntime, cutOff: CutOff): Promise<LeftBehind> {
-    return this.runtimes.takeBack(tx, runtime, cutOff);
+  withdraw(tx: Tx, runtime: ExecutionRuntime, cutOff: CutOff): Promise<LeftBehind> {
+    return this.runtimes.withdraw(tx, runtime, cutOff);
   }
 
   /** @returns undefined where the server ends before the execution does, which goes on without it */

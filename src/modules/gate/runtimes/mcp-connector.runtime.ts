@@ -72,15 +72,15 @@ function outcomeOfReply(reply: McpReply): RuntimeOutcome {
 
 function outcomeOfResult(result: JsonObject): RuntimeOutcome {
   const { resultType, isError } = result;
-  const told = Object.fromEntries(Object.entries(result).filter(([name]) => !OF_THE_PROTOCOL.has(name)));
+  const content = Object.fromEntries(Object.entries(result).filter(([name]) => !OF_THE_PROTOCOL.has(name)));
   if (resultType === 'input_required') {
     return failed('CONNECTOR_INPUT_REQUIRED', 'The tool asks for more input, which the service never gives.');
   }
   if (resultType !== undefined && resultType !== 'complete') {
     return { kind: 'unknown', error: { code: 'CONNECTOR_ANSWER', message: 'The tool\'s result is of a kind that is not known here.' } };
   }
-  if (isError === true) return { ...failed('CONNECTOR_ERROR', 'The tool says that it failed.'), output: outputFrom(told) };
-  return { kind: 'executed', output: outputFrom(told) };
+  if (isError === true) return { ...failed('CONNECTOR_ERROR', 'The tool says that it failed.'), output: outputFrom(content) };
+  return { kind: 'executed', output: outputFrom(content) };
 }
 
 function outputFrom(value: JsonObject) {

@@ -74,8 +74,8 @@ export class RuntimeSelection implements OnApplicationBootstrap {
   }
 
   /** @param runtime which had the call when it began */
-  async takeBack(tx: Tx, runtime: string, cutOff: CutOff): Promise<LeftBehind> {
-    return (await this.runtimes.get(runtime as RuntimeName)?.takeBack?.(tx, cutOff)) ?? { kind: 'had' };
+  async withdraw(tx: Tx, runtime: string, cutOff: CutOff): Promise<LeftBehind> {
+    return (await this.runtimes.get(runtime as RuntimeName)?.withdraw?.(tx, cutOff)) ?? { kind: 'had' };
   }
 
   async run(call: RuntimeCall, signal: AbortSignal): Promise<Served> {

@@ -39,7 +39,7 @@ export interface RuntimeError {
 }
 
 /** What else the log is told, just before the closing entry and in its commit. */
-interface Told {
+interface WithEvents {
   readonly events?: readonly AuditEvent[];
 }
 
@@ -48,8 +48,8 @@ interface Told {
  * may have acted and nobody can say; such an execution is indeterminate and never repeated by itself.
  */
 export type RuntimeOutcome =
-  | { readonly kind: 'executed'; readonly output: JsonValue } & Told
-  | { readonly kind: 'failed'; readonly error: RuntimeError; readonly output?: JsonValue } & Told
+  | { readonly kind: 'executed'; readonly output: JsonValue } & WithEvents
+  | { readonly kind: 'failed'; readonly error: RuntimeError; readonly output?: JsonValue } & WithEvents
   | { readonly kind: 'unreachable'; readonly error: RuntimeError }
   | { readonly kind: 'unknown'; readonly error: RuntimeError };
 
@@ -74,8 +74,8 @@ export interface Runtime {
   readonly timeoutSeconds?: number;
   run(call: RuntimeCall, signal: AbortSignal): Promise<RuntimeReturn>;
   /**
-   * For recovery, under the agent's head, of a runtime that writes down who has a call: takes back what nobody has begun, so that nobody
+   * For recovery, under the agent's head, of a runtime that writes down who has a call: withdraws what nobody has begun, so that nobody
    * begins it any more. A runtime without this function may have acted.
    */
-  takeBack?(tx: Tx, cutOff: CutOff): Promise<LeftBehind>;
+  withdraw?(tx: Tx, cutOff: CutOff): Promise<LeftBehind>;
 }

@@ -1,6 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { blankOldRows } from '../../../platform/audit/blank-old-rows.js';
-import { EndedRecordKeepers, type EndedRecords, type RecordKey } from '../../../platform/audit/ended-records.js';
+import { blankOldRows, EndedRecordKeepers, type EndedRecords, type RecordKey } from '../../../platform/audit/ended-records.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 
 /** Texts of requests, to be blanked once the requests are decided, their executions have ended and the retention time is over. */

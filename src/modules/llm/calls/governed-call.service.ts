@@ -80,10 +80,10 @@ export class GovernedCallService {
     };
   }
 
-  private async run({ execution }: Started, { held, scan }: PreparedCall): Promise<ModelReply> {
-    this.runtime.hold(execution.executionId, held);
+  private async run({ execution }: Started, { waiting, scan }: PreparedCall): Promise<ModelReply> {
+    this.runtime.keep(execution.executionId, waiting);
     const closed = await this.running.run(execution);
-    const { performed } = held;
+    const { performed } = waiting;
     if (!performed) throw new Problem('UNAVAILABLE', 'The call broke off on this server.');
     if (performed.failure) return { kind: 'failed', performed };
     // No answer leaves without its entry: somebody else has closed the execution, with another.

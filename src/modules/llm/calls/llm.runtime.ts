@@ -11,7 +11,7 @@ import { type CallFacts, closingEvents, outputOf } from './llm-events.js';
 import { type OutgoingCall, type Performed, PerformCallService } from './perform-call.service.js';
 
 /** A call that its caller waits for, on this server. */
-export interface HeldCall {
+export interface WaitingCall {
   readonly outgoing: Omit<OutgoingCall, 'deadline'>;
   readonly facts: Omit<CallFacts, 'executionId'>;
   /** What came of it, once it was made. */
@@ -31,7 +31,7 @@ const BROKE: RuntimeError = { code: 'PROVIDER_ERROR', message: 'The call broke o
 export class LlmRuntime implements Runtime {
   readonly name = 'llm';
   readonly timeoutSeconds: number;
-  private readonly held = new Map<string, HeldCall>();
+  private readonly waiting = new Map<string, WaitingCall>();
 
   constructor(
     private readonly calls: PerformCallService,
@@ -42,26 +42,26 @@ export class LlmRuntime implements Runtime {
   }
 
   /** From here on the execution is its caller's: `run` takes the call from memory. */
-  hold(executionId: string, call: HeldCall): void {
-    this.held.set(executionId, call);
+  keep(executionId: string, call: WaitingCall): void {
+    this.waiting.set(executionId, call);
   }
 
   async run(call: RuntimeCall, signal: AbortSignal): Promise<RuntimeOutcome> {
     const { executionId, deadline } = call;
-    const held = this.held.get(executionId);
-    this.held.delete(executionId);
+    const waiting = this.waiting.get(executionId);
+    this.waiting.delete(executionId);
     try {
-      if (!held) return await this.approved(call, signal);
-      const performed = await this.calls.perform({ ...held.outgoing, deadline }, signal);
-      held.performed = performed;
-      return outcomeOf(performed, { ...held.facts, executionId });
+      if (!waiting) return await this.approved(call, signal);
+      const performed = await this.calls.perform({ ...waiting.outgoing, deadline }, signal);
+      waiting.performed = performed;
+      return outcomeOf(performed, { ...waiting.facts, executionId });
     } catch {
       return { kind: 'failed', error: BROKE };
     }
   }
 
   /** Nobody has the answer of a call that a crash cut off, and nothing outside was changed. */
-  takeBack(_tx: Tx): Promise<LeftBehind> {
+  withdraw(_tx: Tx): Promise<LeftBehind> {
     return Promise.resolve({ kind: 'untouched', error: ENDED });
   }
 

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../domain/json.js';
 import { invalid } from '../../../platform/http/fields/read-members.js';
 import { ModelProviders } from '../providers/model-providers.js';
 import { ScanCallService, type ScannedCallBody } from '../scan/scan-call.service.js';
-import type { HeldCall } from './llm.runtime.js';
+import type { WaitingCall } from './llm.runtime.js';
 import { runByNobody } from '../providers/run-by-nobody.js';
 import type { ModelRequest } from './model-request.js';
 
@@ -17,7 +17,7 @@ export interface PreparedCall {
   /** The call as it would leave. */
   readonly body: JsonObject;
   readonly scan: ScannedCallBody;
-  readonly held: HeldCall;
+  readonly waiting: WaitingCall;
 }
 
 /** Reads and scans calls. */
@@ -55,7 +55,7 @@ export class PrepareCallService {
       family, model, body, headers, wantsUsage, tokens: scan.tokens, settings: scan.settings, ...(stream ? { sink } : { gone: sink.gone }),
     };
     return {
-      call, body, scan, held: { outgoing, facts: { digest, promptTokens: tokens, scan } },
+      call, body, scan, waiting: { outgoing, facts: { digest, promptTokens: tokens, scan } },
       input: { model, provider: provider.name, tokens, maxTokens, stream, tools, pii, digest, nonce },
     };
   }

@@ -28,7 +28,7 @@ export class RootCallService {
     const { forAgentId } = request;
     const agent = forAgentId === undefined ? undefined : await this.agents.findRef(caller.scope, forAgentId);
     const prepared = await this.preparing.prepare(request, agent?.organizationId);
-    const { call: { model }, scan, held: { outgoing, facts } } = prepared;
+    const { call: { model }, scan, waiting: { outgoing, facts } } = prepared;
     await this.record(agent, detectedEvents(model, scan));
     if (scan.isBlocked) throw piiBlocked(scan);
     const performed = await this.calls.perform({ ...outgoing, deadline: Deadline.in(this.providers.timeoutSeconds * 1_000) });

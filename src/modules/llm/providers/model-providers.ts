@@ -1,23 +1,23 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Agent } from 'undici';
+import { Agent as ConnectionPool } from 'undici';
 import type { Family } from '../../../domain/llm/family.js';
 import { type ModelProvider, providerOf } from '../../../domain/llm/model-provider.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { CircuitBreaker } from '../../../platform/outbound/circuit-breaker.js';
 
-/** Longer than the time of any call, which has a deadline of its own. */
+/** Turns the pool's own timeouts off: each call has a deadline. */
 const NO_TIMEOUT = 0;
 const CONNECT_MS = 10_000;
 
 /** A provider with its connections, which are kept, and a breaker of its own. */
 export interface ConnectedProvider extends ModelProvider {
-  readonly pool: Agent;
+  readonly pool: ConnectionPool;
   readonly breaker: CircuitBreaker;
 }
 
 /**
- * The providers of the operator's configuration. Their addresses are taken as they stand: they come from the environment, so that nothing
- * is checked of them as of what people configure by the API.
+ * The providers of the operator's configuration. Their addresses are the operator's own, so they are not checked as those are that people
+ * configure by the API (`OutboundGuard`).
  */
 @Injectable()
 export class ModelProviders implements OnApplicationShutdown {
@@ -28,7 +28,7 @@ export class ModelProviders implements OnApplicationShutdown {
     this.timeoutSeconds = llmTimeout;
     this.all = modelProviders.map((provider) => ({
       ...provider,
-      pool: new Agent({ connect: { timeout: CONNECT_MS }, headersTimeout: NO_TIMEOUT, bodyTimeout: NO_TIMEOUT }),
+      pool: new ConnectionPool({ connect: { timeout: CONNECT_MS }, headersTimeout: NO_TIMEOUT, bodyTimeout: NO_TIMEOUT }),
       breaker: new CircuitBreaker(),
     }));
   }
@@ -37,7 +37,7 @@ export class ModelProviders implements OnApplicationShutdown {
     return providerOf(this.all, model);
   }
 
-  /** Whoever is asked for a model, in turn: its provider, then those of the fallbacks that speak the same format. */
+  /** The providers to try for a model, in this order: its own, then those of its fallbacks that speak the same format. */
   inTurn(model: string, family: Family): { readonly provider: ConnectedProvider; readonly model: string }[] {
     const first = this.of(model);
     const models = [model, ...(first?.fallbacks ?? [])];

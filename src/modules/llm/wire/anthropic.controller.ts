@@ -1,13 +1,13 @@
 import { Controller, Post, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Access, Caller } from '../../../platform/auth/access/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../../platform/auth/access/principal.js';
 import { ReadsBody } from '../../../platform/http/request/json-body.js';
 import { ReadsQuery } from '../../../platform/http/request/query-params.js';
-import { Replies } from '../../../platform/http/reply/replies.js';
-import { CompletionDto } from '../llm.dto.js';
-import { COMPLETION_CODES } from './completion-codes.js';
+import { RefusesAs, Replies } from '../../../platform/http/reply/replies.js';
+import { CompletionDto, VendorErrorReply } from '../llm.dto.js';
+import { COMPLETION_CODES, VENDOR_ANSWER } from './completion-codes.js';
 import { CompletionRoute, inFormat } from './completion-route.js';
 import { CountTokensService } from './count-tokens.service.js';
 import { VendorQuery } from './vendor-query.js';
@@ -17,6 +17,7 @@ const SUMMARY = "Ask a model, in Anthropic's format";
 
 /** Both with the `/v1` that the vendor's client puts behind its base URL, and without. */
 @ApiTags('Language models')
+@RefusesAs(VendorErrorReply)
 @Controller('api/v1/llm')
 export class AnthropicController {
   constructor(
@@ -53,6 +54,7 @@ export class AnthropicController {
   @Access('llm.invoke')
   @ReadsQuery(VendorQuery)
   @ReadsBody(CompletionDto)
+  @ApiResponse(VENDOR_ANSWER)
   @Replies(200, null, ...COMPLETION_CODES)
   count(@Req() request: Request, @Res() response: Response, @Caller() caller: VerifiedCaller): Promise<void> {
     return this.tokens.count(request, response, caller);

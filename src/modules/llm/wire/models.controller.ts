@@ -4,10 +4,10 @@ import type { Request } from 'express';
 import { Access, Caller } from '../../../platform/auth/access/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../../platform/auth/access/principal.js';
 import { ReadsQuery } from '../../../platform/http/request/query-params.js';
-import { Replies } from '../../../platform/http/reply/replies.js';
+import { RefusesAs, Replies } from '../../../platform/http/reply/replies.js';
 import { EarlyRefusal } from '../calls/early-refusal.service.js';
 import { isAgent } from '../calls/model-calls.service.js';
-import { ModelListReply } from '../llm.dto.js';
+import { ModelListReply, VendorErrorReply } from '../llm.dto.js';
 import { ModelListService, type ListedModel } from '../providers/model-list.service.js';
 import { VendorQuery } from './vendor-query.js';
 
@@ -15,6 +15,7 @@ const SUMMARY = 'List models';
 const DESCRIPTION = 'The models that may be named here, in one list that the clients of both vendors read.';
 
 @ApiTags('Language models')
+@RefusesAs(VendorErrorReply)
 @Controller('api/v1/llm')
 export class ModelsController {
   constructor(

@@ -3,12 +3,14 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Access, Caller } from '../../../platform/auth/access/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../../platform/auth/access/principal.js';
-import { Replies } from '../../../platform/http/reply/replies.js';
+import { RefusesAs, Replies } from '../../../platform/http/reply/replies.js';
+import { VendorErrorReply } from '../llm.dto.js';
 import { COMPLETION_CODES } from './completion-codes.js';
 import { CompletionRoute, inFormat } from './completion-route.js';
 import { WireCallsService } from './wire-calls.service.js';
 
 @ApiTags('Language models')
+@RefusesAs(VendorErrorReply)
 @Controller('api/v1/llm')
 export class OpenAiController {
   constructor(private readonly calls: WireCallsService) {}

@@ -55,7 +55,7 @@ export class ChannelStore {
 
   async write(tx: Tx, row: StoredChannel, by: string): Promise<void> {
     const { organizationId, channel, enabled, settings = {}, recipients, events, offBecause } = row;
-    const sealed = this.box.seal('channels', placeOf(organizationId, channel), Buffer.from(JSON.stringify(settings)));
+    const sealed = this.box.seal('channels', rowKey(organizationId, channel), Buffer.from(JSON.stringify(settings)));
     await tx.query(
       `insert into notification_channels
          (organization_id, channel, enabled, settings, recipients, events, off_because, updated_at, updated_by)
@@ -77,9 +77,9 @@ export class ChannelStore {
 
   private opened({ settings, ...row }: Row): StoredChannel {
     if (settings === null) return { ...row, settings: {} };
-    const bytes = this.box.open('channels', placeOf(row.organizationId, row.channel), settings);
+    const bytes = this.box.open('channels', rowKey(row.organizationId, row.channel), settings);
     return { ...row, settings: bytes === undefined ? undefined : (JSON.parse(bytes.toString('utf8')) as StoredSettings) };
   }
 }
 
-const placeOf = (organizationId: string, channel: Channel): string => JSON.stringify([organizationId, channel]);
+const rowKey = (organizationId: string, channel: Channel): string => JSON.stringify([organizationId, channel]);

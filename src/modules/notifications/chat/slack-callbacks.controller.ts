@@ -21,7 +21,7 @@ export class SlackCallbacksController {
   })
   @Access('public')
   @FormRoute()
-  @Replies(200, null, 'CONFLICT', 'NOT_ELIGIBLE', 'SELF_APPROVAL')
+  @Replies(200, null, 'UNAUTHENTICATED', 'FORBIDDEN', 'CONFLICT', 'NOT_ELIGIBLE', 'SELF_APPROVAL')
   press(@Req() request: Request) {
     return this.callbacks.take(request);
   }

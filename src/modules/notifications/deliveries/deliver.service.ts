@@ -39,7 +39,7 @@ export class DeliverService {
    * @returns whether there may be more for this target at once
    */
   async deliver(
-    target: Target, claimed: readonly ClaimedDelivery[], places: Semaphore, store: (settled: readonly Settled[]) => Promise<void>,
+    target: Target, claimed: readonly ClaimedDelivery[], slots: Semaphore, store: (settled: readonly Settled[]) => Promise<void>,
   ): Promise<boolean> {
     const begunAt = performance.now();
     const [channels, facts] = await Promise.all([this.channels.of([target.organizationId]), this.messages.of(claimed)]);
@@ -49,15 +49,14 @@ export class DeliverService {
     receiver.meet(config?.settings);
     let settled: Settled[] = [];
     let goesOn = true;
-    // Asked once there is a place: mail has two for all organizations, and a lease does not wait.
+    // Asked once there is a slot: mail has two for all organizations, and a lease does not wait.
     const attempt = (delivery: ClaimedDelivery) => async (): Promise<Settled> => {
       const isOver = performance.now() - begunAt > TURN_MS;
       return !goesOn || isOver ? GIVEN_BACK(delivery) : this.deliverOne(delivery, receiver, config, facts);
     };
-    const lane = async (): Promise<void> => {
+    const worker = async (): Promise<void> => {
       for (let delivery = waiting.shift(); delivery !== undefined; delivery = waiting.shift()) {
-        const place = attempt(delivery);
-        const one = await receiver.places.run(() => places.run(place));
+        const one = await receiver.slots.run(() => slots.run(attempt(delivery)));
         if (one.state === 'again' && one.isOfAddressee !== true) goesOn = false;
         settled.push(one);
         if (settled.length < STORED_AT_ONCE) continue;
@@ -66,7 +65,7 @@ export class DeliverService {
         await store(some);
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
     await store(settled);
     return goesOn;
   }

@@ -10,25 +10,25 @@ import { DeliveryStore, type Target } from './delivery.store.js';
 import { Receivers } from './receivers.js';
 
 const LOOK_EVERY_MS = 1_000;
-/** Deliveries on their way at once; each target has two of these places at most (deliver.service.ts). */
-const PLACES = 16;
-/** Of the lanes: those of receivers that answer slowly keep the others' places free. */
-const SLOW_LANES = 4;
+/** Deliveries on their way at once; each target has two of these slots at most (deliver.service.ts). */
+const SLOTS = 16;
+/** Targets of slow receivers that are worked off at a time, so that slots for the others stay free. */
+const SLOW_TARGETS = 4;
 /** Deliveries of one claim: so many statements are saved, and so many wait where the receiver hangs. */
 const CLAIMED_AT_ONCE = 20;
 
 /**
- * Works off what is to be delivered, target by target: each that something is due for has a lane of its own, so that a receiver that
- * hangs keeps none of the others waiting. Any number of servers may work; a claim skips what another one has.
+ * Works off what is to be delivered, target by target: each that something is due for is worked off by itself, so that a receiver
+ * that hangs keeps none of the others waiting. Any number of servers may work; a claim skips what another one has.
  */
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly lanes = new Map<string, Promise<void>>();
-  private readonly places = new Semaphore(PLACES);
+  private readonly running = new Map<string, Promise<void>>();
+  private readonly slots = new Semaphore(SLOTS);
   private looking: Promise<void> | undefined;
   private lookAgain = false;
-  /** Lanes of receivers that answer slowly, and the target that had a lane last. */
-  private slowLanes = 0;
+  /** Targets at work whose receivers answer slowly, and the target that was begun last. */
+  private slowTargets = 0;
   private lastKey = '';
   private isStarted = false;
   private isStopping = false;
@@ -53,7 +53,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplication
   look(): void {
     if (!this.isWorking) return;
     this.lookAgain = this.looking !== undefined;
-    this.looking ??= this.openLanes().finally(() => {
+    this.looking ??= this.startDue().finally(() => {
       this.looking = undefined;
       if (this.lookAgain) this.look();
     });
@@ -62,34 +62,34 @@ export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplication
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     await this.looking;
-    await Promise.all(this.lanes.values());
+    await Promise.all(this.running.values());
   }
 
   private get isWorking(): boolean {
     return this.isStarted && !this.isStopping && this.maintenance.because === undefined;
   }
 
-  private async openLanes(): Promise<void> {
+  private async startDue(): Promise<void> {
     try {
       for (const target of inTurn(await this.store.dueTargets(), this.lastKey)) {
         const key = keyOf(target);
-        if (this.lanes.size >= PLACES || !this.isWorking) return;
+        if (this.running.size >= SLOTS || !this.isWorking) return;
         const receiver = this.receivers.of(target);
-        if (this.lanes.has(key) || (receiver.isSlow && this.slowLanes >= SLOW_LANES)) continue;
+        if (this.running.has(key) || (receiver.isSlow && this.slowTargets >= SLOW_TARGETS)) continue;
         if (receiver.isResting && !(await this.deliver.isChanged(target))) continue;
-        this.open(target, receiver.isSlow);
+        this.start(target, receiver.isSlow);
       }
     } catch (error) {
       this.logger.warn({ err: error }, 'deliveries could not be read; the next look tries again');
     }
   }
 
-  private open(target: Target, isSlow: boolean): void {
+  private start(target: Target, isSlow: boolean): void {
     const key = this.lastKey = keyOf(target);
-    if (isSlow) this.slowLanes++;
-    this.lanes.set(key, this.work(target).finally(() => {
-      this.lanes.delete(key);
-      if (isSlow) this.slowLanes--;
+    if (isSlow) this.slowTargets++;
+    this.running.set(key, this.work(target).finally(() => {
+      this.running.delete(key);
+      if (isSlow) this.slowTargets--;
     }));
   }
 
@@ -99,7 +99,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplication
       for (let goesOn = true; goesOn && this.isWorking;) {
         const claimed = await this.store.claim(target, CLAIMED_AT_ONCE);
         if (claimed.length === 0) return;
-        goesOn = await this.deliver.deliver(target, claimed, this.places, (settled) => this.store.settle(settled));
+        goesOn = await this.deliver.deliver(target, claimed, this.slots, (settled) => this.store.settle(settled));
       }
     } catch (error) {
       // What was claimed comes back when its lease is over.
@@ -110,7 +110,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplication
 
 const keyOf = ({ organizationId, channel }: Target): string => `${organizationId} ${channel}`;
 
-/** Those behind the one that had a lane last come first, so that each has its turn. */
+/** Those behind the one that was begun last come first, so that each has its turn. */
 function inTurn(targets: readonly Target[], lastKey: string): Target[] {
   return [...targets.filter((one) => keyOf(one) > lastKey), ...targets.filter((one) => keyOf(one) <= lastKey)];
 }

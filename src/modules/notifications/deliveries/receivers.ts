@@ -12,10 +12,10 @@ const SLOW_MS = 2_000;
 /** Who receives the deliveries of a target, as far as this server has got to know them. */
 export class Receiver {
   breaker = new CircuitBreaker();
-  readonly places = new Semaphore(AT_ONCE);
+  readonly slots = new Semaphore(AT_ONCE);
   private pausedUntil = 0;
   private settings: string | undefined;
-  /** Whether its last answer took long: such receivers together have a part of the lanes. */
+  /** Whether its last answer took long: only a few such targets are worked off at a time. */
   isSlow = false;
 
   /** What was learnt of another address says nothing of this one. */

@@ -8,7 +8,7 @@ import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.
 import type { ArchivedEntry } from '../../audit/retention/archives/archived-disclosures.js';
 import { type ArchivedRuns, ErasableArchives, type OpenArchives } from '../../audit/retention/archives/erasable-archives.js';
 import { addRows, type Erasure, type ErasureKey, type ErasureCursor, type Stepped } from './erasure.js';
-import { ALONE, ErasureProgress, type BlankingTotals, totalsOf, addTotals, under } from './erasure-progress.service.js';
+import { ALONE, ErasureProgress, type BlankingTotals, totalsOf, under } from './erasure-progress.service.js';
 import { SealedSearchTexts } from '../requests/sealed-search-texts.js';
 import { atPhase, blankedOne, legible, ErasureSearch, VALUES_AT_ONCE } from '../search/erasure-search.service.js';
 
@@ -85,11 +85,11 @@ export class EraseArchive {
   private async survey(erasure: Erasure, open: OpenArchives, blanking: (entry: ArchivedEntry) => Blanking | undefined): Promise<Survey> {
     const known = this.texts.open(erasure.id, erasure.texts);
     const learned = new Set<string>();
-    let found: BlankingTotals = { values: 0, byText: 0, entries: 0, hasDecision: false };
+    let found = totalsOf([]);
     for await (const entry of open.entries()) {
       for (const text of legible(() => textsAt(entry.text, this.pointers(erasure, entry))) ?? []) learned.add(text);
       const one = blanking(entry);
-      if (one) found = addTotals(found, totalsOf([one]));
+      if (one) found = totalsOf([one], found);
     }
     const texts = searchedTexts([...known, ...learned]);
     return { ...found, ...(texts.length > known.length ? { texts } : {}) };

@@ -48,7 +48,7 @@ export class ErasureProgress {
   constructor(
     readonly store: ErasureStore,
     readonly texts: SealedSearchTexts,
-    private readonly signed: SignedErasures,
+    readonly signed: SignedErasures,
   ) {}
 
   /** Begins an erasure, or has it wait for a confirmation. Needs the head of the organization's chain. */
@@ -60,11 +60,6 @@ export class ErasureProgress {
     const metadata = given({ userId: row.userId, erasureId: id, count: texts.length, reason: row.reason });
     tx.record(organizationChain(row.organizationId), { type: 'gdpr.erasure_requested', metadata }, { actorId: caller.actorId });
     return { ...row, confirmedBy: null, endedAt: null };
-  }
-
-  /** Whether this server may erase: where another key signs, another server has to. */
-  maySign(tx: Tx): Promise<boolean> {
-    return this.signed.maySign(tx);
   }
 
   /** Locks the erasure until the unit of work ends. @throws Overtaken where the erasure has ended, or its cursor is not `from` */
@@ -151,25 +146,17 @@ export class ErasureProgress {
   }
 }
 
-/** The totals of some blankings. */
-export function totalsOf(blankings: readonly Blanking[]): BlankingTotals {
-  return {
-    values: blankings.reduce((sum, { listed }) => sum + listed.length, 0),
-    entries: blankings.length,
-    byText: blankings.reduce((sum, { byText }) => sum + byText, 0),
-    hasDecision: blankings.some(({ isDecision, byText }) => isDecision && byText > 0),
-  };
+/** The totals of some blankings, beside those of others. */
+export function totalsOf(blankings: readonly Blanking[], others: BlankingTotals = NOTHING_FOUND): BlankingTotals {
+  return blankings.reduce((sum, { listed, byText, isDecision }) => ({
+    values: sum.values + listed.length,
+    entries: sum.entries + 1,
+    byText: sum.byText + byText,
+    hasDecision: sum.hasDecision || (isDecision && byText > 0),
+  }), others);
 }
 
-/** The sum of the totals of different entries. */
-export function addTotals(some: BlankingTotals, more: BlankingTotals): BlankingTotals {
-  return {
-    values: some.values + more.values,
-    entries: some.entries + more.entries,
-    byText: some.byText + more.byText,
-    hasDecision: some.hasDecision || more.hasDecision,
-  };
-}
+const NOTHING_FOUND: BlankingTotals = { values: 0, entries: 0, byText: 0, hasDecision: false };
 
 function plus(counts: ErasureCounts, blankings: readonly Blanking[]): ErasureCounts {
   const { values, byText, entries } = totalsOf(blankings);

@@ -33,9 +33,7 @@ export class ErasureSteps {
     private readonly holders: PersonalDataHolders,
   ) {}
 
-  /**
-   * @throws UnderWay where another server erases
-   */
+  /** @throws UnderWay where another server erases */
   async step(key: ErasureKey): Promise<Stepped> {
     try {
       const next = await this.work.run(ALONE, (tx) => this.find(tx, key));
@@ -56,7 +54,7 @@ export class ErasureSteps {
     const erasure = await this.progress.store.find(tx, key);
     if (erasure?.state !== 'running') return 'end';
     // Another key signs since a rotation: a server that has it goes on.
-    if (!(await this.progress.maySign(tx))) return 'later';
+    if (!(await this.progress.signed.maySign(tx))) return 'later';
     const { phase } = erasure.cursor;
     if (phase !== 'subjects' && phase !== 'log') return { at: erasure.cursor };
     const found = phase === 'subjects' ? await this.search.subjects(tx, erasure) : await this.search.inLog(tx, erasure);

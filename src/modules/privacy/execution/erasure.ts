@@ -1,7 +1,6 @@
 /** The phases of a round, in their order. `subjects` is a phase of users' erasures alone. */
 export type ErasurePhase = 'subjects' | 'log' | 'rows' | 'archive' | 'check';
 
-/** How far an erasure has come. */
 export interface ErasureCursor {
   readonly phase: ErasurePhase;
   /** From 1. */

@@ -23,7 +23,7 @@ export class PasskeySignInController {
   })
   @Access('public')
   @SameSiteRoute()
-  @Replies(200, PasskeyOptionsReply)
+  @Replies(200, PasskeyOptionsReply, 'NOT_FOUND')
   options(@Req() request: Request, @Res({ passthrough: true }) response: Response) {
     return this.signIn.options(request, response);
   }
@@ -37,7 +37,7 @@ export class PasskeySignInController {
   })
   @Access('public')
   @SameSiteRoute()
-  @Replies(200, PasskeySignInReply)
+  @Replies(200, PasskeySignInReply, 'UNAUTHENTICATED')
   comeIn(
     @JsonBody(PasskeySignInDto) body: PasskeySignInDto, @Req() request: Request, @Res({ passthrough: true }) response: Response,
   ): Promise<PasskeySignInReply> {

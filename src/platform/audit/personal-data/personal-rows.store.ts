@@ -75,10 +75,7 @@ export class PersonalRows {
 
   private async step(tx: Tx, table: Erasable, what: ErasureTarget, wanted: Wanted, limit: number, after?: Key): Promise<Step> {
     const read = await this.read(tx, table, what, limit, after);
-    const touched = read.rows.flatMap((row) => {
-      const changes = changesOf(table, row, wanted);
-      return Object.keys(changes).length === 0 ? [] : [{ row, changes }];
-    });
+    const touched = touchedIn(table, read.rows, wanted);
     const free = await this.withHeads(tx, table, what, touched);
     const firstBusy = touched[free.length];
     const passed = firstBusy ? read.rows.slice(0, read.rows.indexOf(firstBusy.row)) : read.rows;
@@ -120,10 +117,7 @@ export class PersonalRows {
        order by ${columnsOf(names)} for update of t`,
       [what.organizationId, ...names.map((_, i) => keys.map((key) => key[i]))],
     );
-    const touched = rows.flatMap((row) => {
-      const changes = changesOf(table, row, wanted);
-      return Object.keys(changes).length === 0 ? [] : [{ row, changes, erasability: table.erasability?.(row) }];
-    });
+    const touched = touchedIn(table, rows, wanted).map((one) => ({ ...one, erasability: table.erasability?.(one.row) }));
     const changed = touched.filter(({ erasability }) => erasability === undefined);
     await this.write(tx, table, what, changed);
     await this.end(tx, table, what, changed.filter(({ row }) => isOwn(table, row, wanted)));
@@ -206,6 +200,10 @@ const TYPES = { text: 'text', canonical: 'text', json: 'json', list: 'text[]' } 
 
 function wantedOf({ userId, texts }: ErasureTarget): Wanted {
   return { matches: textMatcher(texts), ...(userId === undefined ? {} : { userId }) };
+}
+
+function touchedIn(table: PersonalTable, rows: readonly PersonalRow[], wanted: Wanted): Touched[] {
+  return rows.map((row) => ({ row, changes: changesOf(table, row, wanted) })).filter(({ changes }) => Object.keys(changes).length > 0);
 }
 
 function keyOf({ key }: PersonalTable, row: PersonalRow): Key {

@@ -10,7 +10,7 @@ import { DOCS_STYLE } from './docs-style.js';
 import { errorsPage } from './errors-page.js';
 import { guidePage } from './guides/guide-pages.js';
 import { GLOSSARY_PATH, HOW_TO_NAMES, HOW_TO_PATH, readGuides } from './guides/guides.js';
-import { findPlaces, placesOf } from './guides/search.js';
+import { findEntries, searchEntriesOf } from './guides/search.js';
 import { searchPage } from './guides/search-page.js';
 import { SEARCH_SCRIPT } from './guides/search-script.js';
 
@@ -41,11 +41,11 @@ export function serveDocs(openApi: () => object): RequestHandler {
     ['/docs/assets/swagger-ui-bundle.js', { type: script, load: () => swaggerUi('swagger-ui-bundle.js'), keep: true }],
     ['/openapi.json', { type: json, load: async () => JSON.stringify(await document()) }],
   ]));
-  const places = once(async () => placesOf((await document()) as JsonObject, await guides()));
+  const entries = once(async () => searchEntriesOf((await document()) as JsonObject, await guides()));
   return (request, response, next) => {
     if (request.path !== SEARCH_PATH || request.method !== 'GET') return assets(request, response, next);
     const query = (new URL(request.originalUrl, 'http://docs').searchParams.get('q') ?? '').slice(0, QUERY_MAX);
-    places().then((all) => response.type(html).send(searchPage(query, findPlaces(all, query)))).catch(next);
+    entries().then((all) => response.type(html).send(searchPage(query, findEntries(all, query)))).catch(next);
   };
 }
 

@@ -1,12 +1,13 @@
 import type { INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { ApiExtension, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { ApiExtension, ApiExtraModels, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { ACCESS, type AccessKey, type Permission } from '../../../domain/access/access.js';
 import { PROBLEMS, type ProblemCode } from '../../../domain/problems.js';
 import { ACCESS_KEY } from '../../auth/access/access.decorator.js';
 import { withoutFalseTypes, withPlainReferences } from '../fields/any-json.js';
 import { namedSchemasOf } from '../fields/named-schema.js';
-import { ALWAYS_DECLARED, PROBLEM_CODES_EXTENSION } from '../reply/replies.js';
+import { ALWAYS_DECLARED, PROBLEM_CODES_EXTENSION, problemFormOf } from '../reply/replies.js';
+import { takesOwnPagesOnly } from '../request/browser-routes.js';
 import { HEADER_PARAMETERS, type HeaderParameter, headersOf, REPLY_HEADERS } from './document/call-headers.js';
 import { operationIdOf, OperationIds } from './document/operation-ids.js';
 import { SECURITY_SCHEMES, securityOf } from './document/security.js';
@@ -19,6 +20,9 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const ACCESS_EXTENSION = 'x-access';
 /** Carries the names of an operation's headers to the document's builder. */
 const HEADERS_EXTENSION = 'x-headers';
+const OWN_PAGES_EXTENSION = 'x-own-pages';
+/** The name of the schema that refusals have instead of a problem's. */
+const FORM_EXTENSION = 'x-problem-form';
 
 /**
  * The API as an OpenAPI 3.1 document, made from the routes' own declarations.
@@ -42,7 +46,7 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
       const operation = item[method] as Operation | undefined;
       if (operation === undefined) continue;
       ids.add(operation.operationId, `${method} ${path}`);
-      used.add(finish(operation, path));
+      used.add(finish(operation, path, method));
     }
   }
   document.tags = TAGS.filter(({ name }) => used.has(name));
@@ -70,17 +74,24 @@ function declareOfHandlers(app: INestApplication): void {
         const key = Reflect.getMetadata(ACCESS_KEY, handler) as AccessKey | undefined;
         if (key !== undefined) ApiExtension(ACCESS_EXTENSION, key)(prototype, name, descriptor);
         ApiExtension(HEADERS_EXTENSION, headersOf(handler))(prototype, name, descriptor);
+        if (takesOwnPagesOnly(handler)) ApiExtension(OWN_PAGES_EXTENSION, true)(prototype, name, descriptor);
+        const form = problemFormOf(metatype);
+        if (form === undefined) continue;
+        ApiExtraModels(form)(prototype, name, descriptor);
+        ApiExtension(FORM_EXTENSION, form.name)(prototype, name, descriptor);
       }
     }
   }
 }
 
 /** Adds what no decorator of a single route knows. @returns the operation's tag */
-function finish(operation: Operation, path: string): string {
+function finish(operation: Operation, path: string, method: (typeof METHODS)[number]): string {
   const permission: Permission | undefined = ACCESS[operation[ACCESS_EXTENSION] as AccessKey];
   const anonymous = permission?.who.anonymous !== undefined;
-  const codes = (operation[PROBLEM_CODES_EXTENSION] as ProblemCode[] | undefined) ?? [];
-  delete operation[PROBLEM_CODES_EXTENSION];
+  const declared = (operation[PROBLEM_CODES_EXTENSION] as ProblemCode[] | undefined) ?? [];
+  const codes: ProblemCode[] = operation[OWN_PAGES_EXTENSION] === true ? [...declared, 'FORBIDDEN'] : declared;
+  const form = operation[FORM_EXTENSION] as string | undefined;
+  for (const extension of [PROBLEM_CODES_EXTENSION, OWN_PAGES_EXTENSION, FORM_EXTENSION]) delete operation[extension];
   addHeaders(operation);
   operation.security = securityOf(permission);
   if (permission !== undefined && !anonymous) {
@@ -88,7 +99,7 @@ function finish(operation: Operation, path: string): string {
     const line = `Who: ${who.join(', ')}.`;
     operation.description = operation.description ? `${operation.description}\n\n${line}` : line;
   }
-  addProblems(operation, path, codes, anonymous);
+  addProblems(operation, path, { codes, anonymous, form, mayHaveBody: method !== 'get' });
   const tag = operation.tags?.[0];
   if (!TAGS.some(({ name }) => name === tag)) throw new Error(`${operation.operationId} has the tag ${tag}, which no group has`);
   if (tag === INTERNAL_TAG) operation['x-internal'] = true;
@@ -107,10 +118,21 @@ function addHeaders(operation: Operation): void {
   }
 }
 
-function addProblems(operation: Operation, path: string, declared: readonly ProblemCode[], anonymous: boolean): void {
+interface Refusals {
+  readonly codes: readonly ProblemCode[];
+  readonly anonymous: boolean;
+  readonly form: string | undefined;
+  /** Whoever sends one that a route does not take hears of it, too. */
+  readonly mayHaveBody: boolean;
+}
+
+/** Of whoever says who they are; of people whose tier no longer lets them in, too. */
+const OF_CALLERS: readonly ProblemCode[] = ['UNAUTHENTICATED', 'FORBIDDEN', 'AGENT_INACTIVE', 'TIER_REQUIRED'];
+
+function addProblems(operation: Operation, path: string, { codes: declared, anonymous, form, mayHaveBody }: Refusals): void {
   const always = [...ALWAYS_DECLARED].filter((code) => {
-    if (code === 'UNAUTHENTICATED' || code === 'FORBIDDEN' || code === 'AGENT_INACTIVE') return !anonymous;
-    if (code === 'BODY_TOO_LARGE' || code === 'UNSUPPORTED_MEDIA_TYPE') return operation.requestBody !== undefined;
+    if (OF_CALLERS.includes(code)) return !anonymous;
+    if (code === 'BODY_TOO_LARGE' || code === 'UNSUPPORTED_MEDIA_TYPE') return mayHaveBody;
     // A body may name what is not there, too.
     if (code === 'NOT_FOUND') return path.includes('{') || operation.requestBody !== undefined;
     // 400 is for whoever sends what a route does not take, so every route has it.
@@ -124,7 +146,9 @@ function addProblems(operation: Operation, path: string, declared: readonly Prob
   for (const [status, codes] of byStatus) {
     operation.responses[status] = {
       description: codes.map((code) => `\`${code}\` ${PROBLEMS[code].title}`).join('; '),
-      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      content: form === undefined
+        ? { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
+        : { 'application/json': { schema: { $ref: `#/components/schemas/${form}` } } },
       ...(codes.includes('RATE_LIMITED') ? { headers: RATE_HEADERS } : {}),
     };
   }

@@ -10,7 +10,7 @@ export const PROBLEM_CODES_EXTENSION = 'x-problem-codes';
 /** What every route may answer without saying so: they come from what stands before and around it. */
 export const ALWAYS_DECLARED: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'VALIDATION_FAILED', 'UNAUTHENTICATED', 'FORBIDDEN', 'AGENT_INACTIVE', 'NOT_FOUND', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE',
-  'RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE',
+  'TIER_REQUIRED', 'RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE',
 ]);
 
 export interface DeclaredReplies {
@@ -55,6 +55,15 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   302: 'Continue there.',
   303: 'Done; continue there.',
 };
+
+const PROBLEM_FORM = 'countersign:problem-form';
+
+/** Declares that the refusals of a controller's routes have this form instead of a problem's: that of clients of other people. */
+export const RefusesAs = (form: DtoClass): ClassDecorator => (target) => Reflect.defineMetadata(PROBLEM_FORM, form, target);
+
+export function problemFormOf(controller: object): DtoClass | undefined {
+  return Reflect.getMetadata(PROBLEM_FORM, controller) as DtoClass | undefined;
+}
 
 export function declaredReplies(handler: object): DeclaredReplies | undefined {
   return declarations.get(handler);

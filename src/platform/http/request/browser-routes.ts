@@ -22,7 +22,9 @@ export const PageRoute = (): MethodDecorator => applyDecorators(
   SetMetadata(PAGE, true),
   ApiResponse({
     status: 'default', description: 'A page, where the browser takes one: what was asked for, or what is wrong.',
-    content: { 'text/html': { schema: { type: 'string' } } },
+    content: {
+      'text/html': { schema: { type: 'string' } }, 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+    },
   }),
 );
 
@@ -35,6 +37,8 @@ const isMarked = (mark: string) => (reflector: Reflector, context: ExecutionCont
 export const isFormRoute = isMarked(FORM);
 export const isSameSiteRoute = isMarked(SAME_SITE);
 const isPageRoute = isMarked(PAGE);
+
+export const takesOwnPagesOnly = (handler: object): boolean => Reflect.getMetadata(SAME_SITE, handler) === true;
 
 /** Pages and forms, callbacks among them: others put into these what they like, so what is not known is ignored. */
 export function isForBrowsers(handler: object): boolean {

@@ -42,7 +42,7 @@ export function behindPlain(bytes: Uint8Array, at: number, text: string): number
   return at + text.length;
 }
 
-/** Whether the same `length` bytes stand at two places. */
+/** Whether the same `length` bytes stand at two positions. */
 export function areSame(one: Uint8Array, from: number, other: Uint8Array, otherFrom: number, length: number): boolean {
   for (let n = 0; n < length; n++) if (one[from + n] !== other[otherFrom + n]) return false;
   return true;

@@ -34,7 +34,7 @@ const disclosed = Buffer.alloc(ROOM);
 const message = Buffer.alloc(ROOM);
 const used = new Uint8Array(MAX_MEMBERS);
 
-/** The commitments of the entry at hand, in the order of the payload; all places are in `hashed`. */
+/** The commitments of the entry at hand, in the order of the payload; all positions are in `hashed`. */
 const commitments = {
   length: 0,
   inOrigin: new Uint8Array(MAX_COMMITMENTS),
@@ -174,7 +174,7 @@ function isOpened(disclosures: string): boolean {
 
 /** Where a disclosure ends that stands in the place of a commitment and opens one of its digests that no other has opened. */
 function disclosureEnd(n: number, d: number, pointer: number): number {
-  let at = placeEnd(n, behind(disclosed, pointer, commitments.inOrigin[n] === 1 ? '"/origin/' : '"/metadata/'));
+  let at = pointerStepEnd(n, behind(disclosed, pointer, commitments.inOrigin[n] === 1 ? '"/origin/' : '"/metadata/'));
   if (at === UNCLEAR) return UNCLEAR;
   let from: number = SALT_BYTES;
   if (commitments.ofMembers[n] === 1) {
@@ -196,7 +196,7 @@ function disclosureEnd(n: number, d: number, pointer: number): number {
 }
 
 /** Behind the name of a commitment, as the second step of a pointer. */
-function placeEnd(n: number, from: number): number {
+function pointerStepEnd(n: number, from: number): number {
   if (from === UNCLEAR) return UNCLEAR;
   let at = from;
   for (let letter = commitments.name[n]! + 1; hashed[letter] !== QUOTE; letter++) {

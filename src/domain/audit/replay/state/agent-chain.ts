@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../collections.js';
 import { type OpenEntry, text } from '../../entry/open-entry.js';
 import type { StoredEntry } from '../../entry/stored-entry.js';
 import { UNKNOWN, type Unknown } from '../replay-result.js';
@@ -59,7 +60,7 @@ export class AgentChain {
     if (AGENT_EVENTS.includes(event)) this.changes.push(seq);
     if (event === 'capability.granted' || event === 'capability.config_updated') {
       const grant = grantOf(opened);
-      if (grant) this.grantsOf(grant.capability).set(seq, grant);
+      if (grant) getOrInsert(this.grants, grant.capability, () => new Versioned<GrantState | null>()).set(seq, grant);
     } else if (event === 'capability.revoked') {
       this.revoked.set(grantId, seq);
       const grants = this.grants.get(capability ?? '');
@@ -107,12 +108,6 @@ export class AgentChain {
     const { first: { organizationId, chain, seq }, arrivedAt } = this;
     if (seq === 1 || (arrivedAt !== undefined && position >= arrivedAt)) return false;
     return !this.beginsWithArrival || this.surroundings.sweptAt(organizationId, chain) !== undefined;
-  }
-
-  private grantsOf(capability: string): Versioned<GrantState | null> {
-    let grants = this.grants.get(capability);
-    if (!grants) this.grants.set(capability, (grants = new Versioned()));
-    return grants;
   }
 
   /** Back in an organization where the agent was before: its state comes from elsewhere, without grants, and without a stop. */

@@ -46,7 +46,6 @@ export function transferred(agent: AgentState): AgentState {
   return { ...agent, ownerId: undefined, teamId: undefined, tokens: NO_TOKENS };
 }
 
-/** The agent after an entry of its chain. */
 export function agentAfter(agent: AgentState, opened: OpenEntry): AgentState {
   const { stored } = opened;
   switch (stored.event) {

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../collections.js';
 import { ROLES, type Role } from '../../../access/access.js';
 import { type OpenEntry, text } from '../../entry/open-entry.js';
 import { type Reading, UNKNOWN, type Unknown } from '../replay-result.js';
@@ -19,11 +20,9 @@ export class OrganizationFacts {
   readonly roles: Recorded<Role | Unknown> = new Map();
   /** By team and user. */
   readonly members: Recorded<TeamRole> = new Map();
-  /** Whether a stop of the organization is in force. */
   readonly stopped = new Versioned<boolean>();
   /** Positions of the entries that changed any of these. */
   readonly changes: number[] = [];
-  /** The position of the newest entry. */
   newest = 0;
   private first = 1;
   private readonly openStops = new Set<string>();
@@ -99,9 +98,7 @@ export class OrganizationFacts {
   }
 
   private set<Value>(recorded: Recorded<Value>, name: string, position: number, value: Value | null): void {
-    let fact = recorded.get(name);
-    if (!fact) recorded.set(name, (fact = new Versioned<Value | null>()));
-    fact.set(position, value);
+    getOrInsert(recorded, name, () => new Versioned<Value | null>()).set(position, value);
     this.changes.push(position);
   }
 

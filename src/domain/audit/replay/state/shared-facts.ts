@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../collections.js';
 import { isJsonObject } from '../../../json.js';
 import { isAgentChain } from '../../entry/chain.js';
 import type { OpenEntry } from '../../entry/open-entry.js';
@@ -91,8 +92,7 @@ export class SharedFacts implements RecordedRetentionRuns {
   private take(stored: StoredEntry): void {
     const { organizationId, chain, seq, event } = stored;
     if (isAgentChain(chain)) return this.agentChanged(stored);
-    let facts = this.organizations.get(organizationId);
-    if (!facts) this.organizations.set(organizationId, (facts = new OrganizationFacts(this.tenants.get(organizationId))));
+    const facts = getOrInsert(this.organizations, organizationId, () => new OrganizationFacts(this.tenants.get(organizationId)));
     // The position counts also where the entry cannot be read.
     facts.reach(seq);
     const opened = SHARED_EVENTS.includes(event) ? openCheckedEntry(stored, true) : undefined;
@@ -105,17 +105,14 @@ export class SharedFacts implements RecordedRetentionRuns {
     const opened = openCheckedEntry(stored, true);
     if (!opened) return;
     const { organizationId, chain, seq, event } = stored;
-    const here = this.agents.get(organizationId) ?? new Map<string, AgentChain>();
-    this.agents.set(organizationId, here);
-    const agent = here.get(chain) ?? new AgentChain(stored, this);
-    here.set(chain, agent);
+    const here = getOrInsert(this.agents, organizationId, () => new Map<string, AgentChain>());
+    const agent = getOrInsert(here, chain, () => new AgentChain(stored, this));
     agent.take(opened);
     if (event === 'agent.transferred' && opened.metadata['direction'] === 'out') this.departures.set(`${chain} ${seq}`, agent.now.agent);
   }
 
   private swept({ stored: { organizationId }, at, metadata: { chains } }: OpenEntry): void {
-    const cuts = this.sweeps.get(organizationId) ?? new Map<string, number>();
-    this.sweeps.set(organizationId, cuts);
+    const cuts = getOrInsert(this.sweeps, organizationId, () => new Map<string, number>());
     for (const cut of Array.isArray(chains) ? chains : []) {
       if (isJsonObject(cut) && typeof cut['chain'] === 'string') cuts.set(cut['chain'], at);
     }

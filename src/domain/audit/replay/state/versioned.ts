@@ -1,3 +1,5 @@
+import { partitionPoint } from '../../../collections.js';
+
 /** A fact over the positions of a chain: its values, each from a position on. */
 export class Versioned<Value> {
   private readonly positions: number[] = [];
@@ -26,11 +28,5 @@ export class Versioned<Value> {
 
 /** How many of rising numbers are not above the most. */
 export function countUpTo(rising: readonly number[], most: number): number {
-  let [low, high] = [0, rising.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (rising[middle]! <= most) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return partitionPoint(rising, (one) => one <= most);
 }

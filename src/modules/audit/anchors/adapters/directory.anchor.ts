@@ -1,12 +1,13 @@
 import type { Dirent } from 'node:fs';
-import { mkdir, open, readdir, type FileHandle } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { open, readdir, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
 import { checkpointText, openCheckpoint, originOf, PLATFORM_TREE, readCheckpoint } from '../../../../domain/audit/notes/checkpoint.js';
 import { jcs } from '../../../../domain/audit/entry/jcs.js';
 import { publicHalf, signingKey } from '../../../../domain/audit/notes/note.js';
 import { checkConsistency } from '../../../../domain/audit/tree/tree-proofs.js';
 import { readHash } from '../../../../domain/audit/tree/rfc6962.js';
 import { AnchorContradicts, type Anchor, type Anchored, type AnchoredNote, type OurTree } from '../../../../platform/audit/anchor.js';
+import { makeFolders, syncFolder } from '../../durable-folders.js';
 
 const INSTANCE = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const FILE = /^\d{4}-\d{2}-\d{2}\.jsonl$/;
@@ -190,32 +191,4 @@ async function endsTorn(handle: FileHandle): Promise<boolean> {
   const last = Buffer.alloc(1);
   await handle.read(last, 0, 1, size - 1);
   return last[0] !== NEWLINE;
-}
-
-/** With their names on the disk. One after the other: made at once, Node.js tries for ever where a file system takes no folders. */
-async function makeFolders(folder: string): Promise<void> {
-  try {
-    await mkdir(folder);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || dirname(folder) === folder) throw error;
-    await makeFolders(dirname(folder));
-    await mkdir(folder).catch(unlessThere);
-  }
-  await syncFolder(dirname(folder));
-}
-
-/** Another server was quicker. */
-function unlessThere(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EEXIST') throw error;
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

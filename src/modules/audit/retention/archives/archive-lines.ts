@@ -1,26 +1,21 @@
 import { PLATFORM_TREE } from '../../../../domain/audit/notes/checkpoint.js';
 import { erasureLines } from '../../../../domain/audit/export/log-lines.js';
 import { keyMembers, line, lineText, skeletonLine, type ExportLine } from '../../../../domain/audit/export/export-lines.js';
+import type { CutPointRow } from '../../../../domain/audit/integrity/log-source.js';
+import type { ExportSource } from '../../../../domain/audit/export/export-source.js';
 import { sealed } from '../../../../domain/audit/export/sealed-export.js';
 import type { SigningKey } from '../../../../domain/audit/notes/note.js';
-import type { StoredEntry } from '../../../../domain/audit/entry/stored-entry.js';
+import type { IndexedLeaf, StoredEntry } from '../../../../domain/audit/entry/stored-entry.js';
 import type { HashReader } from '../../../../domain/audit/tree/hash-reader.js';
 import { inclusionProof } from '../../../../domain/audit/tree/tree-proofs.js';
 import { hashText } from '../../../../domain/audit/tree/rfc6962.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
 import { authorizationNotes } from '../../keys/authorization-notes.store.js';
-import { asNamed, instanceName, newestCheckpoint, verifierKeys } from '../../checkpoints/checkpoint.query.js';
+import { instanceName, newestCheckpoint, verifierKeys } from '../../checkpoints/checkpoint.query.js';
 import { consistencyOf, mapLine } from '../../proofs/proof.query.js';
 import { leavesOf, readerOf } from '../../checkpoints/tree-reader.query.js';
 import type { RetentionBatch } from '../plan/plan-batch.js';
-import type { ChainCutPoint } from '../retention-run.js';
 import { entriesAt } from '../../query/entries.query.js';
-
-interface Leaf {
-  readonly index: number;
-  readonly chain: string;
-  readonly seq: number;
-}
 
 const AT_ONCE = 500;
 /** Nodes kept of the tree: neighbours in it have most of their paths in common. */
@@ -29,7 +24,7 @@ const NODES_KEPT = 20_000;
 /** What goes, in the order of the tree, entry by entry. All of it is read in one transaction that stands still. */
 export class RetentionBatchReader {
   private readonly last: ReadonlyMap<string, number>;
-  private readonly counts = new Map<string, { seq: number; hash: string; count: number }>();
+  private readonly counts = new Map<string, Pick<CutPointRow, 'seq' | 'hash' | 'count'>>();
   private lowest: number | undefined;
 
   constructor(
@@ -59,7 +54,7 @@ export class RetentionBatchReader {
     const map = await mapLine(run, organizationId);
     if (!newest || !platform || !map) throw new Error('there is no checkpoint to prove the entries by');
     const { size } = newest;
-    const keys = keyMembers((await verifierKeys(run)).map(asNamed));
+    const keys = keyMembers(await verifierKeys(run));
     yield line('export', { v: 1, what: 'archive', instance: await instanceName(run), organizations: [organizationId], ...keys, madeAt });
     yield line('checkpoint', { note: platform.note });
     yield line('checkpoint', { note: newest.note });
@@ -70,7 +65,7 @@ export class RetentionBatchReader {
       yield line('consistency', { organizationId, from: below.size, to: size, hashes });
     }
     const reader = keeping(readerOf(run, organizationId, size));
-    const notes = { erasureNotes: (id: string, entries: readonly string[]) => authorizationNotes(run, 'erasure', id, entries) };
+    const notes: Pick<ExportSource, 'notes'> = { notes: (...of) => authorizationNotes(run, ...of) };
     for await (const { index, entry } of this.entries()) {
       yield* erasureLines(notes, entry);
       yield skeletonLine(entry, index);
@@ -79,7 +74,7 @@ export class RetentionBatchReader {
   }
 
   /** Where each chain ends that is cut, and how many of its entries go; known once the skeleton was read to its end. */
-  get ends(): ReadonlyMap<string, Pick<ChainCutPoint, 'seq' | 'hash' | 'count'>> {
+  get ends(): ReadonlyMap<string, Pick<CutPointRow, 'seq' | 'hash' | 'count'>> {
     return this.counts;
   }
 
@@ -109,7 +104,7 @@ export class RetentionBatchReader {
     }
   }
 
-  private async *leaves(): AsyncGenerator<Leaf> {
+  private async *leaves(): AsyncGenerator<IndexedLeaf> {
     const { run, organizationId, slice: { from, to, firsts } } = this;
     for await (const leaves of leavesOf(run, organizationId, from, to)) {
       for (const leaf of leaves) {

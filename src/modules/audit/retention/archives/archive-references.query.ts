@@ -44,7 +44,6 @@ export async function archiveReferences(
   return found;
 }
 
-/** What signed erasures in the log list. */
 export async function erasuresOf(run: ReadStatement, organizationId: string, signers: CurrentSigners): Promise<Set<string>> {
   const found = await signedMetadata(run, 'erasure', organizationId, signers);
   return new Set(found.flatMap(({ erased }) => [...blanksListed(erased)]));

@@ -3,7 +3,7 @@ import {
   readArchive, type ArchiveClaim, type ArchiveContents, type ArchiveFinding,
 } from '../../../../domain/audit/retention/archive-contents.js';
 import type { ArchiveStore } from '../../../../platform/audit/archive-store.js';
-import { fileVerifier } from '../../exports/file-verifier.js';
+import { fileVerifier } from '../../exports/stand-alone-verifier.js';
 import { disclosuresName, skeletonName } from './archive-names.js';
 
 /** An archive as a retention run has recorded it; digests are hex SHA-256. */

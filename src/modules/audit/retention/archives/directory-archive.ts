@@ -8,6 +8,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { ArchiveStore, type ArchivedObject } from '../../../../platform/audit/archive-store.js';
 import { checkoutRoot } from '../../../../platform/config/checkout-root.js';
 import type { Config } from '../../../../platform/config/config.js';
+import { makeFolders, syncFolder } from '../../durable-folders.js';
 
 const PART = '.part';
 const LINE_END = 10;
@@ -64,7 +65,7 @@ export class DirectoryArchive extends ArchiveStore {
     if (!(await this.exists(folder))) return;
     const path = this.pathOf(folder);
     await rm(path, { recursive: true });
-    await sync(dirname(path));
+    await syncFolder(dirname(path));
   }
 
   async check(): Promise<void> {
@@ -84,13 +85,13 @@ export class DirectoryArchive extends ArchiveStore {
 
   private async put(name: string, lines: AsyncIterable<string>): Promise<ArchivedObject> {
     const path = this.pathOf(name);
-    await this.makeFolders(dirname(name));
+    await makeFolders(dirname(path), 0o700, this.root);
     const part = `${path}.${randomBytes(8).toString('hex')}${PART}`;
     try {
       const handle = await open(part, 'wx', 0o600);
       const written = await fill(handle, lines, name.endsWith('.gz')).finally(() => handle.close());
       await rename(part, path);
-      await sync(dirname(path));
+      await syncFolder(dirname(path));
       return written;
     } catch (error) {
       await rm(part, { force: true }).catch(() => undefined);
@@ -103,22 +104,6 @@ export class DirectoryArchive extends ArchiveStore {
     const folder = dirname(this.pathOf(name));
     for (const file of await readdir(folder)) {
       if (file.startsWith(`${basename(name)}.`) && file.endsWith(PART)) await rm(join(folder, file), { force: true });
-    }
-  }
-
-  /** The folder above each new one is synchronized: else a crash could lose the new one with all that is in it. */
-  private async makeFolders(relative: string): Promise<void> {
-    let path = this.root;
-    for (const segment of relative === '.' ? [] : relative.split('/')) {
-      const above = path;
-      path = join(path, segment);
-      try {
-        await mkdir(path, 0o700);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
-        throw error;
-      }
-      await sync(above);
     }
   }
 
@@ -176,10 +161,4 @@ async function* textLines(chunks: AsyncIterable<unknown>): AsyncGenerator<string
     if (from < chunk.length) rest.push(chunk.subarray(from));
   }
   if (rest.length > 0) throw new Error('an object of the archive ends within a line');
-}
-
-/** A name is on the disk only once its folder is. */
-async function sync(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  await handle.sync().finally(() => handle.close());
 }

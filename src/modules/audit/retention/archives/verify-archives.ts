@@ -31,8 +31,8 @@ type ChainEnds = Map<string, { readonly seq: number; readonly hash: string }>;
 export async function verifyArchives(run: ReadStatement, archive: Pick<ArchiveStore, 'read'>): Promise<VerifiedArchives> {
   const instance = await instanceName(run);
   const shown = await verifierKeys(run);
-  const keys = shown.flatMap(({ verifierKey }) => readVerifierKey(verifierKey) ?? []);
-  const unretired = shown.filter(({ retiredAtSize }) => retiredAtSize === undefined).map(({ verifierKey }) => verifierKey);
+  const keys = shown.flatMap(({ key }) => readVerifierKey(key) ?? []);
+  const unretired = shown.filter(({ retiredAtSize }) => retiredAtSize === undefined).map(({ key }) => key);
   const signsNow = { instance, keys: keys.filter(({ text }) => unretired.includes(text)) };
   const recorded = await retentionRunsIn(run, ['recorded', 'done']);
   const breaks: FoundBreak[] = [];

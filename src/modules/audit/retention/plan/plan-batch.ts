@@ -1,10 +1,10 @@
 import { executionSpansOf } from '../../../../domain/audit/retention/execution-spans.js';
-import { planCutPoints, type CutPoint, type ErasureLink } from '../../../../domain/audit/retention/cut-point.js';
+import { planCutPoints, type CutPoint, type ErasureLink, type Span } from '../../../../domain/audit/retention/cut-point.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
 import { leavesOf } from '../../checkpoints/tree-reader.query.js';
 import { nothingBelow } from '../retention-run.store.js';
 import { firstEntries } from '../archives/archive-references.query.js';
-import { entriesWithin, namedLater, type PlannedEntry, type Stretch } from './retention-plan.query.js';
+import { entriesWithin, namedLater, type PlannedEntry } from './retention-plan.query.js';
 import type { RetentionCheckpoint } from '../retention-run.js';
 
 /** What goes in one retention run: of each chain its first entries, up to a position. */
@@ -49,7 +49,7 @@ export async function planBatch(
   const start = await nothingBelow(run, organizationId);
   for (let limit = atOnce; ; limit *= 4) {
     const seen = await look(run, organizationId, { from: start, to: below.size, limit, firsts, blocked });
-    const covered = [...seen.covered].map(([chain, last]): Stretch => ({ chain, first: firsts.get(chain)!, last }));
+    const covered = [...seen.covered].map(([chain, last]): Span => ({ chain, first: firsts.get(chain)!, last }));
     const entries = withoutYoung(await entriesWithin(run, organizationId, covered), before);
     const cuts = entries.length === 0 ? [] : await cutsOf(run, organizationId, entries, { from: seen.from, to: seen.to, firsts });
     const more = seen.to < below.size;

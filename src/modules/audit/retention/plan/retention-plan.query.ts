@@ -1,4 +1,4 @@
-import { retentionBoundary } from '../../../../domain/audit/retention/cut-point.js';
+import { retentionBoundary, type Span } from '../../../../domain/audit/retention/cut-point.js';
 import type { PositionedEvent } from '../../../../domain/audit/retention/execution-spans.js';
 import { PLATFORM_TREE } from '../../../../domain/audit/notes/checkpoint.js';
 import { decodeTime } from '../../../../domain/audit/integrity/row-decoding.js';
@@ -30,13 +30,6 @@ export async function retentionCheckpoint(
   return { size, root, platformSize, platformRoot: platform.root, madeAt };
 }
 
-/** A stretch of a chain, both ends within. */
-export interface Stretch {
-  readonly chain: string;
-  readonly first: number;
-  readonly last: number;
-}
-
 /** What a plan has to know of an entry. */
 export interface PlannedEntry extends PositionedEvent {
   readonly id: string;
@@ -47,7 +40,7 @@ export interface PlannedEntry extends PositionedEvent {
 }
 
 /** The entries within these stretches, in each chain's order. */
-export async function entriesWithin(run: ReadStatement, organizationId: string, stretches: readonly Stretch[]): Promise<PlannedEntry[]> {
+export async function entriesWithin(run: ReadStatement, organizationId: string, stretches: readonly Span[]): Promise<PlannedEntry[]> {
   if (stretches.length === 0) return [];
   const rows = (await run(
     `select e.chain, e.seq, e.id, e.event, e."timestamp", e.payload::json #>> '{metadata,executionId}' as "executionId",

@@ -19,7 +19,7 @@ const CHAINS_PER_RANGE = 20_000;
  */
 export async function headerOf(run: ReadStatement, scope: readonly string[] | null, agentId: string | undefined): Promise<LogHeader> {
   const instance = await instanceName(run);
-  const keys = (await verifierKeys(run)).map(({ verifierKey: key, ...rest }) => ({ ...rest, key }));
+  const keys = await verifierKeys(run);
   const organizations = agentId === undefined ? await organizationsIn(run, scope) : await organizationsHolding(run, scope, agentId);
   const wanted = new Set([...organizations, 'platform']);
   const grown = (await treeHeads(run)).filter(({ tree }) => wanted.has(tree));

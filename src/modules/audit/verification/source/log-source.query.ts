@@ -6,14 +6,13 @@ import { mapKeyOf } from '../../../../domain/audit/tree/organization-map.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
 import { readByCursor } from '../../../../platform/database/statements/read-by-cursor.js';
 import { bounded } from '../../query/bounded-text.js';
-import { recoveryPayloads } from '../../query/entries.query.js';
+import { recoveryPayloads, streamedEntries } from '../../query/entries.query.js';
 import { MEASURED_COLUMNS, numbered, type Row } from '../../query/entry-rows.js';
 import { authorizationNotes } from '../../keys/authorization-notes.store.js';
 import { headerOf } from './log-header.query.js';
-import { streamedEntries } from '../../query/streamed-entries.query.js';
 import { checkpointsOf } from '../../checkpoints/checkpoint.query.js';
 import { MAP_NODES, mapHeadAt, mapNode, mapSourceOf, type MapNodeRow } from '../../checkpoints/map.query.js';
-import { LEAF_ARRAYS, leafRunsOf, platformRunsOf } from '../../checkpoints/tree-reader.query.js';
+import { LEAF_ARRAYS, type LeafArrays, leafRunsOf, platformRunsOf } from '../../checkpoints/tree-reader.query.js';
 
 const CHECKPOINTS_AT_ONCE = 1_000;
 
@@ -67,12 +66,7 @@ export function sqlLogSource(run: ReadStatement, organizations: readonly string[
 
 type TimeRow = Omit<CheckpointTime, 'platformSize' | 'madeAt'> & { readonly platformSize: string; readonly madeAt: unknown };
 
-interface QueueRow {
-  readonly organizationId: string;
-  readonly chains: readonly string[];
-  readonly seqs: readonly number[];
-  readonly hashes: readonly string[];
-}
+type QueueRow = LeafArrays & { readonly organizationId: string };
 
 async function* queued(run: ReadStatement, organizations: readonly string[] | null): AsyncGenerator<StoredLeaf[]> {
   for await (const rows of readByCursor<QueueRow>(run, QUEUE, [organizations])) {

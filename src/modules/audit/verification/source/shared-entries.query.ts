@@ -7,7 +7,7 @@ import type { ReadStatement } from '../../../../platform/audit/record-keepers.js
 import { readByCursor } from '../../../../platform/database/statements/read-by-cursor.js';
 import { bounded } from '../../query/bounded-text.js';
 import { MEASURED_COLUMNS, numbered, type Row } from '../../query/entry-rows.js';
-import { streamedEntries } from '../../query/streamed-entries.query.js';
+import { streamedEntries } from '../../query/entries.query.js';
 
 const OWN = `($1::text[] is null or e.organization_id = any ($1) or e.organization_id = 'org_platform')
     and e.chain = case e.organization_id when 'org_platform' then 'sys_platform' else 'sys_' || e.organization_id end`;

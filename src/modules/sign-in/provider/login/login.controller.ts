@@ -30,7 +30,7 @@ export class LoginController {
   })
   @Access('public')
   @PageRoute()
-  @Replies(302, null)
+  @Replies(302, null, 'NOT_FOUND')
   async login(
     @Req() request: Request, @Res({ passthrough: true }) response: Response, @QueryParams(LoginQuery) { returnTo }: LoginQuery,
   ): Promise<Reply<undefined>> {
@@ -47,7 +47,7 @@ export class LoginController {
   })
   @Access('public')
   @PageRoute()
-  @Replies(303, null, 'TIER_REQUIRED', 'PROVIDER_ERROR', 'PROVIDER_TIMEOUT')
+  @Replies(303, null, 'NOT_FOUND', 'UNAUTHENTICATED', 'FORBIDDEN', 'TIER_REQUIRED', 'PROVIDER_ERROR', 'PROVIDER_TIMEOUT')
   async callback(
     @Req() request: Request, @Res({ passthrough: true }) response: Response, @QueryParams(CallbackQuery) { state }: CallbackQuery,
   ): Promise<Reply<undefined>> {

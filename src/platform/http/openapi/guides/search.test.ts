@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../domain/json.js';
-import { findPlaces, placesOf } from './search.js';
+import { findEntries, searchEntriesOf } from './search.js';
 
 const schema = (name: string) => ({ content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } } });
 const operation = (tag: string, operationId: string, summary: string, more: JsonObject = {}): JsonObject =>
@@ -29,11 +29,11 @@ const DOCUMENT: JsonObject = {
   },
 };
 const guide = (path: string, title: string, markdown: string) => ({ path, title, lead: `${title}.`, markdown, html: '' });
-const PLACES = placesOf(DOCUMENT, {
+const ENTRIES = searchEntriesOf(DOCUMENT, {
   howTo: [guide('/docs/how-to/quorum', 'A quorum', 'several people approve a call to execute')],
   index: guide('/docs/how-to', 'How to', ''), glossary: guide('/docs/glossary', 'Glossary', 'agent: a program that acts'),
 });
-const foundBy = (query: string) => findPlaces(PLACES, query).map(({ href }) => href);
+const foundBy = (query: string) => findEntries(ENTRIES, query).map(({ href }) => href);
 
 test.each<[why: string, query: string, wanted: string[]]>([
   ['a path', '/api/v1/execute', ['/docs#/Execution/gateExecute']],
@@ -57,12 +57,12 @@ test.each<[why: string, query: string, wanted: string[]]>([
 });
 
 test('operations stand in the order of the tags, those without one last', () => {
-  const operations = PLACES.filter(({ method }) => method !== undefined).map(({ href }) => href);
+  const operations = ENTRIES.filter(({ method }) => method !== undefined).map(({ href }) => href);
   expect(operations).toEqual([
     '/docs#/Agents/agentsGet', '/docs#/Agents/lifecycleRemove', '/docs#/Execution/gateExecute', '/docs#/Internal/tenantsList',
   ]);
 });
 
 test('a result names the members that were met', () => {
-  expect(findPlaces(PLACES, 'risk').map(({ met }) => met)).toEqual([['riskLevel']]);
+  expect(findEntries(ENTRIES, 'risk').map(({ met }) => met)).toEqual([['riskLevel']]);
 });

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../domain/json.js';
 import { type Guides, type Guide } from './guides.js';
 
-/** Something that a search can lead to: an operation of the API, or a page. */
-export interface Place {
+/** An entry of the search: an operation of the API, or a page. */
+export interface SearchEntry {
   readonly href: string;
   /** GET, POST … of an operation. */
   readonly method?: string;
@@ -16,7 +16,7 @@ export interface Place {
   readonly tag: string;
 }
 
-export interface Found extends Place {
+export interface Found extends SearchEntry {
   /** Members that a word of the search was met in. */
   readonly met: readonly string[];
 }
@@ -27,37 +27,37 @@ const MEMBERS_SHOWN = 4;
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** Everything that can be found: the pages in their order, then the operations in the order of the document's tags. */
-export function placesOf(document: JsonObject, { howTo, index, glossary }: Guides): Place[] {
-  return [...[...howTo, index, glossary].map(pagePlace), ...operationPlaces(document)];
+export function searchEntriesOf(document: JsonObject, { howTo, index, glossary }: Guides): SearchEntry[] {
+  return [...[...howTo, index, glossary].map(pageEntry), ...operationEntries(document)];
 }
 
 /**
- * The places in which every word of the query is met, those first where it is met most plainly. Case, underscores and the two ways to
+ * The entries in which every word of the query is met, those first where it is met most plainly. Case, underscores and the two ways to
  * write a path parameter do not matter.
  */
-export function findPlaces(places: readonly Place[], query: string): Found[] {
+export function findEntries(entries: readonly SearchEntry[], query: string): Found[] {
   const words = folded(query).split(/\s+/).filter((word) => word !== '').slice(0, WORDS_MAX);
   if (words.length === 0) return [];
-  const ranked = places.flatMap((place) => {
-    const weights = words.map((word) => weightOf(place, word));
+  const ranked = entries.flatMap((entry) => {
+    const weights = words.map((word) => weightOf(entry, word));
     if (weights.includes(0)) return [];
-    const met = place.members.filter((name) => words.some((word) => folded(name).includes(word))).slice(0, MEMBERS_SHOWN);
-    return [{ ...place, met, weight: weights.reduce((sum, weight) => sum + weight) }];
+    const met = entry.members.filter((name) => words.some((word) => folded(name).includes(word))).slice(0, MEMBERS_SHOWN);
+    return [{ ...entry, met, weight: weights.reduce((sum, weight) => sum + weight) }];
   });
   return ranked.sort((a, b) => b.weight - a.weight).slice(0, RESULTS_MAX);
 }
 
-function weightOf(place: Place, word: string): number {
-  const head = folded(`${place.method ?? ''} ${place.title} ${place.summary}`);
+function weightOf(entry: SearchEntry, word: string): number {
+  const head = folded(`${entry.method ?? ''} ${entry.title} ${entry.summary}`);
   const parts = head.split(/[^\p{L}\p{N}]+/u);
   if (parts.includes(word)) return 12;
   if (parts.some((part) => part.startsWith(word))) return 11;
   if (head.includes(word)) return 8;
-  const members = place.members.map(folded);
+  const members = entry.members.map(folded);
   if (members.includes(word)) return 6;
-  if (folded(place.tag).includes(word)) return 4;
+  if (folded(entry.tag).includes(word)) return 4;
   if (members.some((name) => name.includes(word))) return 3;
-  return folded(place.text).includes(word) ? 1 : 0;
+  return folded(entry.text).includes(word) ? 1 : 0;
 }
 
 /** `hitl_mode` and `hitlMode` are one, and so are `:id` and `{id}`. */
@@ -65,22 +65,22 @@ function folded(text: string): string {
   return text.toLowerCase().replaceAll('_', '').replace(/:(\w+)/g, '{$1}');
 }
 
-function pagePlace({ path, title, lead, markdown }: Guide): Place {
+function pageEntry({ path, title, lead, markdown }: Guide): SearchEntry {
   return { href: path, title, summary: lead, members: [], text: markdown, tag: 'How-to' };
 }
 
-function operationPlaces(document: JsonObject): Place[] {
+function operationEntries(document: JsonObject): SearchEntry[] {
   const order = list(document.tags).map((tag) => text(member(tag, 'name')));
-  const rank = ({ tag }: Place) => (order.includes(tag) ? order.indexOf(tag) : order.length);
-  const places = Object.entries(object(document.paths)).flatMap(([path, item]) =>
+  const rank = ({ tag }: SearchEntry) => (order.includes(tag) ? order.indexOf(tag) : order.length);
+  const entries = Object.entries(object(document.paths)).flatMap(([path, item]) =>
     METHODS.filter((method) => isJsonObject(member(item, method))).map((method) =>
-      operationPlace(document, { method, path, operation: object(member(item, method)) })));
-  return places.sort((a, b) => rank(a) - rank(b));
+      operationEntry(document, { method, path, operation: object(member(item, method)) })));
+  return entries.sort((a, b) => rank(a) - rank(b));
 }
 
-function operationPlace(
+function operationEntry(
   document: JsonObject, { method, path, operation }: { method: string; path: string; operation: JsonObject },
-): Place {
+): SearchEntry {
   const tag = text(list(operation.tags)[0]);
   const id = text(operation.operationId);
   const names = new Set<string>();

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Injectable } from '@nestjs/common';
+import type * as Verifier from '../../../../verifier/verify.mjs';
 import { checkoutRoot } from '../../../platform/config/checkout-root.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 
@@ -20,4 +22,9 @@ export class VerifierPage {
     if (policy === undefined) throw new Problem('NOT_FOUND', 'This installation has no packed verifier.');
     return { html, policy: `${policy}; frame-ancestors 'none'` };
   }
+}
+
+/** The stand-alone verifier of files, as it lies in the checkout: the very text that an auditor reads and runs. */
+export function fileVerifier(): Promise<typeof Verifier> {
+  return import(pathToFileURL(join(checkoutRoot(), 'verifier', 'verify.mjs')).href) as Promise<typeof Verifier>;
 }
