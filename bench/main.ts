@@ -16,6 +16,7 @@ import { type Figure, FIGURES } from './figures.js';
 import { goalsOf, goalsText, type GoalsOfRun } from './goals.js';
 import { integrateStudy } from './studies/integrate-study.js';
 import { chooseLoadGenerator } from './load/load.js';
+import { llmStudy } from './llm/llm-study.js';
 import { measure, type Measured, pairsOf } from './measure.js';
 import { millionStudy } from './studies/million-study.js';
 import { notifyStudy } from './studies/notify-study.js';
@@ -34,7 +35,7 @@ import { verifyStudy } from './studies/verify-study.js';
 /** The sweep is behind what counts requests: it ends them. */
 const STUDIES: readonly Study[] = [
   pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy, notifyStudy, integrateStudy, verifyStudy,
-  secretStudy, mcpStudy, nodeStudy, chainStudy, resolveStudy, piiStudy, sdkStudy, backupStudy,
+  secretStudy, mcpStudy, nodeStudy, chainStudy, resolveStudy, llmStudy, piiStudy, sdkStudy, backupStudy,
 ];
 
 /** What then fails fails for want of the servers, which is no news. */

@@ -1,6 +1,6 @@
 import { checkExactly, checkLoad, settled, written } from './checks.js';
 import { bodyOf, type Figure } from './figures.js';
-import type { LoadGenerator } from './load/load-generator.js';
+import type { LoadGenerator, LoadOrder } from './load/load-generator.js';
 import type { Options } from './options.js';
 import { cpuSeconds, residentBytes } from './processes.js';
 import type { Stage } from './stage.js';
@@ -81,11 +81,18 @@ export async function runPhase(
 ): Promise<{ phase: Phase; answered: number }> {
   const { url, pid } = stage[side];
   const order = { url: `${url}/api/v1/execute`, tokens, body: bodyOf(figure.capability), connections: options.connections };
+  return loadPhase(stage, pid, `${figure.key}, the ${side} server`, order, load, options);
+}
+
+/** The same of any calls of a server. */
+export async function loadPhase(
+  stage: Stage, pid: number, name: string, order: Omit<LoadOrder, 'seconds'>, load: LoadGenerator, options: Options,
+): Promise<{ phase: Phase; answered: number }> {
   const warmUp = await load.run({ ...order, seconds: options.warmUpSeconds });
   const spentBefore = [cpuSeconds(pid), cpuSeconds(stage.databasePid, true)] as const;
   const result = await load.run({ ...order, seconds: options.seconds });
   const failed = warmUp.failed + result.failed;
-  if (failed > 0) throw new Error(`${figure.key}: ${failed} calls of the ${side} server failed`);
+  if (failed > 0) throw new Error(`${name}: ${failed} calls failed`);
   const each = (seconds: number) => (seconds / result.requests) * 1e6;
   const phase = {
     requestsPerSecond: result.requestsPerSecond, p50: result.p50, p99: result.p99,

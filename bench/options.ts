@@ -17,6 +17,8 @@ export interface Options {
   readonly entries: number;
   /** Over how many organizations these entries are spread. */
   readonly organizations: number;
+  /** How many calls to models are made, between which memory is compared. */
+  readonly calls: number;
   /** Folder for the plans of what the audit query asks the database. */
   readonly plans?: string;
   readonly dataDir?: string;
@@ -37,10 +39,11 @@ export const USAGE = `npm run bench -- [options]
   --agents N         agents that call in turn (1000)
   --pool N           connections of each server to PostgreSQL (10)
   --only a,b         only these figures: receipt, connector, hot, pending, approve, sweep; and, only where they are named,
-                     key, secret, mcp, node, resolve, chain, notify, integrate, pii, sdk, and million, append, audit-query, verify, backup,
-                     each of which takes some 10 minutes
+                     key, secret, mcp, node, resolve, chain, notify, integrate, llm, pii, sdk, and million, append, audit-query,
+                     verify, backup, each of which takes some 10 minutes
   --entries N        entries beside which append and audit-query measure, and that verify and backup read (2000000; 100000 with --quick)
   --organizations N  over how many organizations append and audit-query spread them (1)
+  --calls N          llm: memory after N calls is compared with that after a tenth of them (20000)
   --plans DIR        write the plans of what audit-query asks the database to DIR
   --load TOOL        wrk or autocannon; default: wrk where it is installed
   --data-dir DIR     folder for PostgreSQL's files; default: a temporary one on a real disk
@@ -58,7 +61,7 @@ export function parseOptions(argv: readonly string[]): Options | 'help' {
     options: {
       quick: { type: 'boolean' }, help: { type: 'boolean', short: 'h' }, pairs: text, seconds: text, connections: text,
       agents: text, pool: text, only: text, load: text, 'data-dir': text, json: text, profile: text, entries: text,
-      organizations: text, plans: text, postgres: text,
+      organizations: text, plans: text, calls: text, postgres: text,
       set: { type: 'string', multiple: true },
     },
   });
@@ -75,6 +78,7 @@ export function parseOptions(argv: readonly string[]): Options | 'help' {
     poolSize: whole('pool', values.pool, 10),
     entries: whole('entries', values.entries, quick ? 100_000 : 2_000_000),
     organizations: whole('organizations', values.organizations, 1),
+    calls: whole('calls', values.calls, quick ? 5_000 : 20_000),
     ...(values.plans === undefined ? {} : { plans: values.plans }),
     only: values.only?.split(',') ?? [],
     load,

@@ -9,6 +9,7 @@ const END_WITH_PARENT = new URL('./end-with-parent.js', import.meta.url).href;
 
 export interface ProcessOrder {
   readonly script: string;
+  readonly args?: readonly string[];
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly logFile: string;
@@ -21,9 +22,9 @@ export class NodeProcess {
     private readonly logFile: string,
   ) {}
 
-  static spawn({ script, flags = [], env = {}, logFile }: ProcessOrder): NodeProcess {
+  static spawn({ script, args = [], flags = [], env = {}, logFile }: ProcessOrder): NodeProcess {
     const log = openSync(logFile, 'a');
-    const child = spawn(process.execPath, ['--import', END_WITH_PARENT, ...flags, script], {
+    const child = spawn(process.execPath, ['--import', END_WITH_PARENT, ...flags, script, ...args], {
       env: { ...process.env, ...env },
       stdio: ['ignore', log, log, 'ipc'],
     });

@@ -52,9 +52,10 @@ export async function setStage(folder: string, options: Options): Promise<Stage>
     const start = startersOf(folder, postgres.url, options, closers);
     const receiver = start('receiver', { script: built('load/receiver.js') });
     const { port } = await receiver.firstMessage<{ port: number }>();
-    const governed = await startGoverned(folder, start);
-    const bare = await startBare(start);
     const receiverUrl = `http://127.0.0.1:${port}/orders`;
+    const models = `http://127.0.0.1:${port}/v1`;
+    const governed = await startGoverned(folder, models, start);
+    const bare = await startBare(models, start);
     return { databaseUrl: postgres.url, database, databasePid: postgres.pid, governed, bare, receiverUrl, checkpoint, stop };
   } catch (error) {
     await stop();
@@ -98,7 +99,7 @@ function startersOf(folder: string, databaseUrl: string, options: Options, close
   };
 }
 
-async function startGoverned(folder: string, start: Start): Promise<Stage['governed']> {
+async function startGoverned(folder: string, models: string, start: Start): Promise<Stage['governed']> {
   const port = await freePort();
   const rootKey = `svc_root_${randomBytes(32).toString('hex')}`;
   const ready = join(folder, 'ready.json');
@@ -108,7 +109,7 @@ async function startGoverned(folder: string, start: Start): Promise<Stage['gover
       PORT: String(port), ROOT_API_KEY: rootKey, CORS_ORIGINS: CORS_ORIGIN, COUNTERSIGN_READY_FILE: ready,
       JWT_SECRET: randomBytes(48).toString('base64url'), ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       AUDIT_SIGNING_KEY: randomBytes(32).toString('base64'), AUDIT_ANCHORS: `file:${join(folder, 'anchors')}`,
-      AGENT_JWT_TTL: '24h', OUTBOUND_ALLOW: '127.0.0.1',
+      AGENT_JWT_TTL: '24h', OUTBOUND_ALLOW: '127.0.0.1', OPENAI_BASE_URL: models, OPENAI_API_KEY: 'sk-of-nobody',
       // Counted, and never reached.
       RATE_LIMIT_PRINCIPAL: '1000000000', HITL_MAX_PENDING_PER_AGENT: '1000000',
     },
@@ -117,9 +118,9 @@ async function startGoverned(folder: string, start: Start): Promise<Stage['gover
   return { url: `http://127.0.0.1:${port}`, pid: server.pid, rootKey };
 }
 
-async function startBare(start: Start): Promise<Stage['bare']> {
+async function startBare(models: string, start: Start): Promise<Stage['bare']> {
   const port = await freePort();
-  const server = start('bare', { script: built('load/bare-server.js'), env: { BARE_PORT: String(port) } });
+  const server = start('bare', { script: built('load/bare-server.js'), env: { BARE_PORT: String(port), BARE_MODELS: models } });
   await server.firstMessage();
   return { url: `http://127.0.0.1:${port}`, pid: server.pid };
 }

@@ -8,7 +8,7 @@ const PEERS = join(root, 'bench', 'peers');
 const ALONE = { wake: '../dist/bench/wake.js', found: '../dist/bench/pii/found.js' };
 
 prepareOrExit({ development: true });
-if (process.argv.slice(2).join().split(/[,=]/).some((word) => word === 'pii' || word === 'found')) {
+if (process.argv.slice(2).join().split(/[,=]/).some((word) => word === 'pii' || word === 'found' || word === 'llm')) {
   const missing = missingPackages(PEERS);
   if (missing.length > 0) {
     console.error(`Installing ${missing.length} packages into bench/peers …`);

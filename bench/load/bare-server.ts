@@ -1,16 +1,20 @@
 // What the governed server is compared with: the same framework and middleware, and one route that validates a DTO and
 // inserts one row. It runs in a process of its own, started with the same flags as the governed one.
 import 'reflect-metadata';
-import { type CanActivate, Controller, Injectable, Module, Post } from '@nestjs/common';
+import { pipeline } from 'node:stream/promises';
+import { type CanActivate, Controller, Injectable, Module, Post, Req, Res } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { ApiProperty } from '@nestjs/swagger';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import type { Request, Response } from 'express';
+import { Agent, request as ask } from 'undici';
 import { Column, CreateDateColumn, Entity, PrimaryGeneratedColumn, type Repository } from 'typeorm';
 import { APP_OPTIONS, configureApp } from '../../src/configure-app.js';
 import type { JsonObject } from '../../src/domain/json.js';
 import { dataSourceOptions } from '../../src/platform/database/data-source.js';
 import { FreeObject, Text } from '../../src/platform/http/fields/fields.js';
+import { parsedBody } from '../../src/platform/http/request/body-reader.js';
 import { JsonBody } from '../../src/platform/http/request/json-body.js';
 import { Replies } from '../../src/platform/http/reply/replies.js';
 import { createLogger } from '../../src/platform/logging/logger.js';
@@ -64,7 +68,23 @@ class BareController {
   }
 }
 
-const { BARE_PORT: port = '0', DATABASE_URL: url = '', DATABASE_POOL_SIZE = '10', LOG_LEVEL: logLevel = 'info' } = process.env;
+/** Hands calls to a model on, and its answer back, as they are. */
+@Controller('api/v1')
+class PipeController {
+  private readonly pool = new Agent();
+
+  @Post('pipe')
+  async pipe(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const answer = await ask(`${models}/chat/completions`, {
+      dispatcher: this.pool, method: 'POST', body: JSON.stringify(parsedBody(request)), headers: { 'content-type': 'application/json' },
+    });
+    response.writeHead(answer.statusCode, { 'Content-Type': String(answer.headers['content-type']) });
+    await pipeline(answer.body, response);
+  }
+}
+
+const { BARE_PORT: port = '0', BARE_MODELS: models = '', DATABASE_URL: url = '' } = process.env;
+const { DATABASE_POOL_SIZE = '10', LOG_LEVEL: logLevel = 'info' } = process.env;
 const poolSize = Number(DATABASE_POOL_SIZE);
 
 @Module({
@@ -73,7 +93,7 @@ const poolSize = Number(DATABASE_POOL_SIZE);
     TypeOrmModule.forRoot({ ...dataSourceOptions({ url, poolSize }), migrations: [], entities: [BareCall], synchronize: true }),
     TypeOrmModule.forFeature([BareCall]),
   ],
-  controllers: [BareController],
+  controllers: [BareController, PipeController],
   providers: [{ provide: APP_GUARD, useClass: AllowAllGuard }],
 })
 class BareModule {}

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import type { LoadOrder, LoadResult } from './load-generator.js';
 
-const { url, tokens, body, connections, seconds } = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as LoadOrder;
+const { url, tokens, body, connections, seconds, headers } = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as LoadOrder;
 
-const requests = tokens.map((token) => ({ headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' } }));
+const requests = tokens.map((token) => ({ headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers } }));
 let opened = 0;
 
 const result = await autocannon({

@@ -5,6 +5,8 @@ export interface LoadOrder {
   readonly body: string;
   readonly connections: number;
   readonly seconds: number;
+  /** What else each request has in its header. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface LoadResult {

@@ -9,9 +9,12 @@ local file, body, requests, at = nil, nil, {}, 0
 function init(args)
   file = io.open(args[1], "r")
   body = file:read("*l")
+  local more = {}
+  for name, value in file:read("*l"):gmatch("(%S+)=(%S+)") do more[name] = value end
   for token in file:lines() do
-    requests[#requests + 1] = wrk.format("POST", nil,
-      { ["Authorization"] = "Bearer " .. token, ["Content-Type"] = "application/json" }, body)
+    local headers = { ["Authorization"] = "Bearer " .. token, ["Content-Type"] = "application/json" }
+    for name, value in pairs(more) do headers[name] = value end
+    requests[#requests + 1] = wrk.format("POST", nil, headers, body)
   end
   file:close()
 end
@@ -42,7 +45,8 @@ export function wrk(name: string, workFolder: string): LoadGenerator {
   return {
     name,
     run: async (order) => {
-      writeFileSync(job, [order.body, ...order.tokens, ''].join('\n'));
+      const more = Object.entries(order.headers ?? {}).map(([name, value]) => `${name}=${value}`).join(' ');
+      writeFileSync(job, [order.body, more, ...order.tokens, ''].join('\n'));
       const { requests, microseconds, p50, p99, failed } = JSON.parse(await printed(order, script, job)) as Printed;
       return { requests, requestsPerSecond: (requests / microseconds) * 1e6, p50: p50 / 1_000, p99: p99 / 1_000, failed };
     },

@@ -1,7 +1,8 @@
 // The other end of connectors: answers every call at once, in a process of its own. `/mcp` is an MCP server of the revision 2026-07-28
-// with one tool, and as little behind it.
+// with one tool, and as little behind it; `/v1/chat/completions` a model.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { answerAsModel, leftAt } from './model-answers.js';
 
 const ANSWER = JSON.stringify({ ok: true, reference: 'PO-48213' });
 const TOOL = { name: 'order', description: 'Orders what is asked for.', inputSchema: { type: 'object' } };
@@ -15,7 +16,9 @@ const RESULTS: Readonly<Record<string, string>> = {
 const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk)).once('end', () => {
-    const answer = request.url === '/mcp' ? answerTo(Buffer.concat(chunks).toString('utf8')) : ANSWER;
+    const text = Buffer.concat(chunks).toString('utf8');
+    if (request.url === '/v1/chat/completions') return void answerAsModel(text, response);
+    const answer = request.url === '/mcp' ? answerTo(text) : request.url === '/left' ? JSON.stringify(leftAt) : ANSWER;
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(answer) }).end(answer);
   });
 });

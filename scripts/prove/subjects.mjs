@@ -85,6 +85,7 @@ export const SUBJECTS = {
   'long/http/permission-matrix-reads': [20, ...WHO],
   'long/http/queue-rules': [25, 'domain/hitl/', 'modules/hitl/queue/'],
   'long/http/tier-matrix': [25, 'platform/commerce/', 'modules/commercial/'],
+  'long/llm/whole-corpus': [30, 'domain/pii/', 'domain/llm/', 'modules/llm/'],
   'long/notifications/scanners': [25, 'modules/notifications/decisions/'],
   'long/organizations/tenant-owners': [40, ...REPLAY, 'modules/organizations/', 'modules/authority/'],
   'long/platform/bad-parameters': [20, 'platform/http/'],

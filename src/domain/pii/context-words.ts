@@ -68,14 +68,14 @@ const WHOLE_UP_TO = 4;
 const EXPRESSIONS = new Map(Object.entries(WORDS).map(([type, words]) => [type as EntityType, expressionOf(words)]));
 const OTHERS = expressionOf(OTHER_NUMBERS, Number.POSITIVE_INFINITY);
 /** Any of them: one look for it spares a dozen for each type that a number may be. */
-const ANY = new RegExp(Object.values(WORDS).map((words) => expressionOf(words).source).join('|'), 'iu');
+const ANY = new RegExp(Object.values(WORDS).map((words) => expressionOf(words).source).join('|'), 'u');
 
 function expressionOf(list: string, wholeUpTo = WHOLE_UP_TO): RegExp {
   // Bars in brackets are a word's own.
   const words = list.split(/\|(?![^(]*\))/);
   const plain = words.filter((word) => !NO_BLANKS.test(word)).map((word) => (word.length <= wholeUpTo ? `${word}(?!\\p{L})` : word));
   const others = words.filter((word) => NO_BLANKS.test(word));
-  return new RegExp([`(?<![\\p{L}\\p{N}])(?:${plain.join('|')})`, ...others].join('|'), 'giu');
+  return new RegExp([`(?<![\\p{L}\\p{N}])(?:${plain.join('|')})`, ...others].join('|'), 'gu');
 }
 
 /** What stands in the place of a value, or the end of it: `<PHONE_NUMBER>` is no word of the next number. */
@@ -86,34 +86,50 @@ interface ContextText {
   readonly context: string;
 }
 
+/** What stands before a value, from where its words count. */
+export interface WordsBefore {
+  /** With what stands before the text, where that is near. */
+  readonly all: string;
+  /** Behind the last placeholder: what that stands for has been said to be something already, and words before it were about that. */
+  readonly before: string;
+}
+
+export function wordsBefore({ text, context }: ContextText, start: number): WordsBefore {
+  const from = Math.max(0, start - BEFORE);
+  const outside = from === 0 && context !== '' ? `${spoken(context)}: ` : '';
+  const written = outside + text.slice(from, start);
+  const behind = written.includes('>') ? written.slice(lastEnd(PLACEHOLDERS, written) + 1) : written;
+  return { all: inWords(written), before: inWords(behind) };
+}
+
 /**
  * Whether a word of any type stands before a value, or what stands before the text is near. Most long rows of digits stand far from
  * any.
  */
 export function isAnyBefore({ text, context }: ContextText, start: number): boolean {
   const from = Math.max(0, start - BEFORE);
-  return (from === 0 && context !== '') || (hasLetter(text, from, start) && ANY.test(text.slice(from, start)));
+  return (from === 0 && context !== '') || (hasLetter(text, from, start) && ANY.test(inWords(text.slice(from, start))));
 }
 
 /** The same, behind it. */
 export function isAnyBehind({ text }: ContextText, end: number): boolean {
-  return hasLetter(text, end, end + BEHIND) && ANY.test(text.slice(end, end + BEHIND));
+  return hasLetter(text, end, end + BEHIND) && ANY.test(inWords(text.slice(end, end + BEHIND)));
 }
 
 /** Whether a word of the type stands near, and no word of another number between it and the value. */
-export function isNear({ text, context }: ContextText, type: EntityType, start: number, end: number): boolean {
+export function isNear({ text }: ContextText, type: EntityType, { all, before }: WordsBefore, end: number): boolean {
   const words = EXPRESSIONS.get(type);
   if (words === undefined) return false;
-  const from = Math.max(0, start - BEFORE);
-  const outside = from === 0 && context !== '' ? `${spoken(context)}: ` : '';
-  const all = outside + text.slice(from, start);
-  // What a placeholder stands for has been said to be something already: words before it were about that.
-  const before = all.slice(lastEnd(PLACEHOLDERS, all) + 1);
   const said = lastEnd(words, before);
-  if (said >= 0 && said >= lastEnd(OTHERS, before)) return true;
-  if (said >= 0) return false;
-  const behind = /^[^.,;:\n<]*/.exec(text.slice(end, end + BEHIND))![0];
+  if (said >= 0) return said >= lastEnd(OTHERS, before);
+  const behind = inWords(/^[^.,;:\n<]*/.exec(text.slice(end, end + BEHIND))![0]);
   return lastEnd(words, behind) >= 0 && lastEnd(OTHERS, all) < 0;
+}
+
+/** As the words are listed: in lower case, and `social_security_number:` says it as "social security number" does. */
+function inWords(text: string): string {
+  const lower = text.toLowerCase();
+  return lower.includes('_') ? lower.replaceAll('_', ' ') : lower;
 }
 
 function hasLetter(text: string, from: number, to: number): boolean {

@@ -3,24 +3,21 @@ import type { Finding } from './finding.js';
 /** Of findings that overlap the surest, then the longest, together with what the others have besides; sorted by place. */
 export function surest(found: readonly Finding[]): Finding[] {
   const sorted = [...found].sort((a, b) => a.start - b.start || b.end - a.end);
-  const chains: (readonly Finding[])[] = [];
-  let chain: Finding[] = [];
-  let chainEnd = -1;
-  for (const finding of sorted) {
-    if (finding.start >= chainEnd) {
-      chains.push(ofChain(chain));
-      chain = [];
-    }
-    chain.push(finding);
-    chainEnd = Math.max(chainEnd, finding.end);
+  const kept: Finding[] = [];
+  for (let from = 0; from < sorted.length;) {
+    let end = sorted[from]!.end;
+    let to = from + 1;
+    for (; to < sorted.length && sorted[to]!.start < end; to++) end = Math.max(end, sorted[to]!.end);
+    // Most findings meet no other.
+    if (to === from + 1) kept.push(sorted[from]!);
+    else for (const finding of ofChain(sorted.slice(from, to))) kept.push(finding);
+    from = to;
   }
-  chains.push(ofChain(chain));
-  return chains.flat();
+  return kept;
 }
 
 /** Of findings each of which overlaps another. Every unit is given away once, so that a long chain costs no more than its length. */
 function ofChain(chain: readonly Finding[]): readonly Finding[] {
-  if (chain.length < 2) return chain;
   const first = chain[0]!.start;
   const taken = new Uint8Array(chain.reduce((end, finding) => Math.max(end, finding.end), 0) - first);
   const bySureness = [...chain].sort((a, b) => b.score - a.score || b.end - b.start - (a.end - a.start) || a.start - b.start);

@@ -34,12 +34,14 @@ export interface ScannedCall {
  * Finds and replaces in a whole call, before anything of it leaves.
  *
  * @param work with a limit, a call that needs more is given up
+ * @param body what the JSON says, where that has been read
  * @throws SyntaxError where the body is no JSON
  * @throws WorkLimit
  */
-export function scanCall({ body: json, family, settings }: CallToScan, work = new Work()): ScannedCall {
+export function scanCall(
+  { body: json, family, settings }: CallToScan, work = new Work(), body = JSON.parse(json) as JsonValue,
+): ScannedCall {
   const { action, entities, allow, terms } = settings;
-  const body = JSON.parse(json) as JsonValue;
   const { found, unscanned } = scanBody(body, family, { entities, allow, terms }, work);
   const counts: EntityCounts = {};
   for (const { findings } of found) for (const { type } of findings) countEntity(counts, type);

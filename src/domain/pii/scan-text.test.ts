@@ -41,6 +41,11 @@ describe('the scan of a text', () => {
     expect(shown('44051401359', { context: 'pesel' })).toEqual(['PL_PESEL 44051401359']);
   });
 
+  it('reads the words of a name that marks join', () => {
+    expect(shown('social_security_number: 511 94 7361')).toEqual(['US_SSN 511 94 7361']);
+    expect(shown('order_number: 511 94 7361')).toEqual([]);
+  });
+
   it('leaves nothing behind: what was found is in no redacted text, and nothing more is found in it', () => {
     const options = { terms: CORPUS_TERMS };
     fc.assert(fc.property(fc.array(fc.constantFrom(...lines), { minLength: 1, maxLength: 6 }), fc.constantFrom(' ', '\n', '; '), (some,

@@ -15,7 +15,7 @@ import { urlWithCredentials } from './recognizers/url.js';
 import { walletAddress } from './recognizers/wallet-address.js';
 import { beginsHere, isDigit, isWord, Scan, Work } from './scan.js';
 
-const [AT, COLON, PLUS, OPEN, HYPHEN, BLANK] = [0x40, 0x3a, 0x2b, 0x28, 0x2d, 0x20];
+const [AT, COLON, PLUS, OPEN, HYPHEN, BLANK, DOT] = [0x40, 0x3a, 0x2b, 0x28, 0x2d, 0x20, 0x2e];
 
 /**
  * Finds personal data and secrets in a text, in time linear in its length. Names of people, postal addresses and what is encoded or
@@ -73,13 +73,15 @@ function word(scan: Scan, start: number): number {
   }
   if (hasDigit) valueWithDigits(scan, start, end);
   else {
-    if (end - start <= 4 && /[:.-]/.test(text[end] ?? '') && /^[0-9a-f]+$/i.test(text.slice(start, end))) addresses(scan, start);
+    const next = text.charCodeAt(end);
+    const joins = next === COLON || next === DOT || next === HYPHEN;
+    if (joins && end - start <= 4 && /^[0-9a-f]+$/i.test(text.slice(start, end))) addresses(scan, start);
     // `AB 12 34 56 C`, `X-1234567-L`
-    if (end - start <= 2 && (text.charCodeAt(end) === BLANK || text.charCodeAt(end) === HYPHEN)) nationalCodes(scan, start);
+    if ((next === BLANK || next === HYPHEN) && end - start <= 2 && isDigit(text.charCodeAt(end + 1))) nationalCodes(scan, start);
   }
   if (end - start >= 2 && end - start <= 40) {
     secretBehind(scan, start, end);
-    if (isBirthWord(text.slice(start, end))) dateOfBirth(scan, start, end);
+    if (isBirthWord(text, start, end)) dateOfBirth(scan, start, end);
   }
   return end;
 }

@@ -1,6 +1,6 @@
 import type { EntityType } from './entity-types.js';
 import type { Finding } from './finding.js';
-import { isAnyBefore, isAnyBehind, isNear } from './context-words.js';
+import { isAnyBefore, isAnyBehind, isNear, type WordsBefore, wordsBefore } from './context-words.js';
 
 /** The scan was to take less work than the text needs. */
 export class WorkLimit extends Error {
@@ -28,7 +28,7 @@ export class Work {
 export class Scan {
   readonly found: Finding[] = [];
   /** Where words were looked for last: recognizers ask one after the other about the same number. */
-  private before = { start: -1, isAny: false };
+  private before: { readonly start: number; readonly isAny: boolean; words?: WordsBefore } = { start: -1, isAny: false };
   private behind = { end: -1, isAny: false };
 
   /** @param context what stands before the text */
@@ -56,7 +56,8 @@ export class Scan {
     this.work.spend(0.2);
     if (!this.before.isAny && !this.behind.isAny) return false;
     this.work.spend(5);
-    return isNear(this, type, start, end);
+    this.before.words ??= wordsBefore(this, start);
+    return isNear(this, type, this.before.words, end);
   }
 
   /** A match of a sticky expression that begins here. */
@@ -71,7 +72,7 @@ const DIGIT = 1;
 const LETTER = 2;
 const UNDERSCORE = 4;
 /** Letters of the alphabets that separate words by blanks: Latin, Greek, Cyrillic. */
-const LAST_LETTER = 0x52f;
+export const LAST_LETTER = 0x52f;
 
 const KINDS = new Uint8Array(LAST_LETTER + 1);
 for (let code = 0; code <= LAST_LETTER; code++) {

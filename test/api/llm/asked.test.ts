@@ -1,47 +1,24 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import { anAgent, type BuiltAgent, type GrantTerms } from '../../support/builders/agents.js';
+import type { BuiltAgent, GrantTerms } from '../../support/builders/agents.js';
 import { executionBecomes, requestOf } from '../../support/builders/gate.js';
-import { anOrganization } from '../../support/builders/people.js';
 import { columnsWith, verification } from '../../support/erasure/erasures.js';
-import { asRoot, type Client } from '../../support/http/actors.js';
-import { startModelProvider, type ModelProvider } from '../../support/llm/model-provider.js';
+import { ADDRESS, gatewayScene, LLM } from '../../support/llm/gateway-scene.js';
 import { says } from '../../support/llm/vendor-answers.js';
 import { auditOf } from '../../support/log/entries.js';
 import { eventually } from '../../support/running/eventually.js';
-import { startServer, type TestServer } from '../../support/servers/server.js';
 
-const LLM = '/api/v1/llm';
-const ADDRESS = 'ada.lovelace@analytical.example';
+const scene = gatewayScene({}, async (server) => expect(await verification(server)).toMatchObject({ valid: true, breaks: [] }));
 
-let provider: ModelProvider;
-let server: TestServer;
-let root: Client;
-
-beforeAll(async () => {
-  provider = await startModelProvider();
-  server = await startServer({ env: provider.env });
-  root = asRoot(server);
-});
-afterAll(async () => {
-  expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
-  await server.stop();
-  await provider.close();
-});
-
-async function caller(terms: GrantTerms = {}, pii: object = { action: 'tokenize' }): Promise<BuiltAgent> {
-  const organizationId = await anOrganization(server);
-  (await root.patch(`/api/v1/organizations/${organizationId}`, { settings: { pii } })).expect(200);
-  return anAgent(server).inOrganization(organizationId).granted('llm:invoke', { hitlMode: 'propose', ...terms }).create();
-}
+const caller = (terms: GrantTerms = {}) => scene.caller({ pii: { action: 'tokenize' } }, { hitlMode: 'propose', ...terms });
 const messages = [{ role: 'user' as const, content: `write to ${ADDRESS}` }];
 const openai = { model: 'gpt-test', messages };
 const anthropic = { model: 'claude-test', max_tokens: 64, messages };
-const approve = (id: string) => root.post(`/api/v1/hitl/${id}/approve`);
+const approve = (id: string) => scene.root.post(`/api/v1/hitl/${id}/approve`);
 /** The agent's request, once there is one. */
 const requestOfAgent = ({ id }: BuiltAgent) => eventually(async () => {
-  const [row] = await server.sql<{ id: string }>(`select id from hitl_requests where agent_id = $1 and status = 'pending'`, [id]);
+  const [row] = await scene.server.sql<{ id: string }>(`select id from hitl_requests where agent_id = $1 and status = 'pending'`, [id]);
   if (!row) throw new Error('nobody has asked');
   return row.id;
 });
@@ -49,20 +26,21 @@ const requestOfAgent = ({ id }: BuiltAgent) => eventually(async () => {
 describe('where a person has to decide first', () => {
   test('/chat is answered 202, the person sees the redacted call, and the answer is the output of the execution', async () => {
     const agent = await caller();
-    const before = provider.requests.length;
+    const before = scene.provider.requests.length;
     const reply = (await agent.client.post(`${LLM}/chat`, openai)).expect(202);
     expect(reply.body).toMatchObject({ status: 'pending_hitl', executionId: expect.any(String), hitlRequestId: expect.any(String) });
-    expect(provider.requests.length).toBe(before);
-    const request = await requestOf(server, reply.text('hitlRequestId'));
+    expect(scene.provider.requests.length).toBe(before);
+    const request = await requestOf(scene.server, reply.text('hitlRequestId'));
     expect(request.input).toMatchObject({ model: 'gpt-test', body: { messages: [{ content: 'write to <EMAIL_ADDRESS_1>' }] } });
-    provider.script(says({ text: `Dear <EMAIL_ADDRESS_1>, by the way: charles@difference.example` }));
+    scene.provider.script(says({ text: `Dear <EMAIL_ADDRESS_1>, by the way: charles@difference.example` }));
     (await approve(reply.text('hitlRequestId'))).expect(200);
-    const execution = await executionBecomes(server, reply.text('executionId'), 'executed');
+    const execution = await executionBecomes(scene.server, reply.text('executionId'), 'executed');
     // What is kept has placeholders, for what was sent and for what the model wrote itself.
     expect(execution.output).toMatchObject({ model: 'gpt-test', content: 'Dear <EMAIL_ADDRESS_1>, by the way: <EMAIL_ADDRESS>' });
-    expect(await columnsWith(server, 'lovelace')).toEqual([]);
-    expect(await columnsWith(server, 'charles@')).toEqual([]);
-    expect((await auditOf(server, agent.id)).map(({ event }) => event).filter((event) => /^(execution|llm|hitl)/.test(event))).toEqual([
+    expect(await columnsWith(scene.server, 'lovelace')).toEqual([]);
+    expect(await columnsWith(scene.server, 'charles@')).toEqual([]);
+    const events = (await auditOf(scene.server, agent.id)).map(({ event }) => event);
+    expect(events.filter((event) => /^(execution|llm|hitl)/.test(event))).toEqual([
       'hitl.created', 'llm.pii_detected', 'hitl.approved', 'execution.started', 'llm.request', 'execution.completed',
     ]);
   });
@@ -78,15 +56,15 @@ describe('where a person has to decide first', () => {
 
   test('with wait both clients are held, and get their completion, with the values', async () => {
     const agent = await caller();
-    const settings = { baseURL: `${server.url}${LLM}`, apiKey: agent.token, defaultQuery: { wait: '50' }, maxRetries: 0 };
+    const settings = { baseURL: `${scene.server.url}${LLM}`, apiKey: agent.token, defaultQuery: { wait: '50' }, maxRetries: 0 };
     const answer = says({ text: 'Dear <EMAIL_ADDRESS_1>' });
 
-    provider.script(answer);
+    scene.provider.script(answer);
     const completion = new OpenAI(settings).chat.completions.create(openai);
     (await approve(await requestOfAgent(agent))).expect(200);
     expect((await completion).choices[0]!.message.content).toBe(`Dear ${ADDRESS}`);
 
-    provider.script(answer);
+    scene.provider.script(answer);
     const message = new Anthropic(settings).messages.create(anthropic);
     (await approve(await requestOfAgent(agent))).expect(200);
     expect((await message).content).toEqual([{ type: 'text', text: `Dear ${ADDRESS}` }]);
@@ -94,33 +72,33 @@ describe('where a person has to decide first', () => {
 
   test('rejected: 403, and nothing was sent', async () => {
     const agent = await caller();
-    const before = provider.requests.length;
+    const before = scene.provider.requests.length;
     const call = agent.client.post(`${LLM}/chat/completions`, openai, { query: { wait: 50 } });
-    (await root.post(`/api/v1/hitl/${await requestOfAgent(agent)}/reject`)).expect(200);
+    (await scene.root.post(`/api/v1/hitl/${await requestOfAgent(agent)}/reject`)).expect(200);
     expect((await call).expect(403).at('error.code')).toBe('HITL_REJECTED');
-    expect(provider.requests.length).toBe(before);
+    expect(scene.provider.requests.length).toBe(before);
   });
 
   test('nobody edits it: 422', async () => {
     const agent = await caller();
     const id = (await agent.client.post(`${LLM}/chat`, openai)).expect(202).text('hitlRequestId');
-    const { input } = await requestOf(server, id);
+    const { input } = await requestOf(scene.server, id);
     const edited = { ...(input as object), maxTokens: 1 };
-    expect((await root.post(`/api/v1/hitl/${id}/approve`, { editedInput: edited })).status).toBe(422);
+    expect((await scene.root.post(`/api/v1/hitl/${id}/approve`, { editedInput: edited })).status).toBe(422);
   });
 
   test('a body that was changed below the service runs nothing, and verification names it', async () => {
     const agent = await caller();
     const reply = (await agent.client.post(`${LLM}/chat`, openai)).expect(202);
-    const before = provider.requests.length;
+    const before = scene.provider.requests.length;
     const id = reply.text('hitlRequestId');
     const replaced = (from: string, to: string) =>
-      server.sql('update hitl_requests set input = replace(input, $2, $3) where id = $1', [id, from, to]);
+      scene.server.sql('update hitl_requests set input = replace(input, $2, $3) where id = $1', [id, from, to]);
     await replaced('write to', 'wire it');
     await approve(id);
-    expect(await executionBecomes(server, reply.text('executionId'), 'cancelled')).toMatchObject({ status: 'cancelled' });
-    expect(provider.requests.length).toBe(before);
-    expect((await verification(server)).breaks).toEqual([expect.objectContaining({ detail: expect.stringContaining(id) })]);
+    expect(await executionBecomes(scene.server, reply.text('executionId'), 'cancelled')).toMatchObject({ status: 'cancelled' });
+    expect(scene.provider.requests.length).toBe(before);
+    expect((await verification(scene.server)).breaks).toEqual([expect.objectContaining({ detail: expect.stringContaining(id) })]);
     await replaced('wire it', 'write to');
   });
 
@@ -130,7 +108,7 @@ describe('where a person has to decide first', () => {
     const agent = await caller({ conditions: [{ when: 'has(input.body)', hitlMode: 'block' }] });
     const reply = (await agent.client.post(`${LLM}/chat`, openai)).expect(202);
     (await approve(reply.text('hitlRequestId'))).expect(200);
-    await executionBecomes(server, reply.text('executionId'), 'executed');
+    await executionBecomes(scene.server, reply.text('executionId'), 'executed');
   });
 });
 
@@ -139,10 +117,10 @@ describe('an Idempotency-Key that comes again', () => {
     const agent = await caller({ hitlMode: 'auto' });
     const once = agent.client.with({ 'idempotency-key': 'one' });
     (await once.post(`${LLM}/chat/completions`, openai)).expect(200);
-    const before = provider.requests.length;
+    const before = scene.provider.requests.length;
     const again = (await once.post(`${LLM}/chat/completions`, openai)).expect(409);
     expect(again.at('error')).toMatchObject({ code: 'CONFLICT', executionId: expect.stringMatching(/^exec_/) });
-    expect(provider.requests.length).toBe(before);
+    expect(scene.provider.requests.length).toBe(before);
     expect((await once.post(`${LLM}/chat/completions`, anthropic)).status).toBe(400);
     const other = await once.post(`${LLM}/chat/completions`, { ...openai, temperature: 1 });
     expect(other.expect(422).at('error.code')).toBe('IDEMPOTENCY_KEY_REUSED');
@@ -152,9 +130,9 @@ describe('an Idempotency-Key that comes again', () => {
     const agent = await caller();
     const once = agent.client.with({ 'idempotency-key': 'two' });
     const asked = (await once.post(`${LLM}/chat`, openai)).expect(202);
-    provider.script(says({ text: 'Dear <EMAIL_ADDRESS_1>' }));
+    scene.provider.script(says({ text: 'Dear <EMAIL_ADDRESS_1>' }));
     (await approve(asked.text('hitlRequestId'))).expect(200);
-    await executionBecomes(server, asked.text('executionId'), 'executed');
+    await executionBecomes(scene.server, asked.text('executionId'), 'executed');
     expect((await once.post(`${LLM}/chat`, openai)).expect(200).body).toMatchObject({ content: `Dear ${ADDRESS}` });
   });
 });

@@ -1,43 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
+import { describe, expect, test } from '@jest/globals';
+import type { BuiltAgent } from '../../support/builders/agents.js';
 import { anOrganization } from '../../support/builders/people.js';
 import { columnsWith } from '../../support/erasure/erasures.js';
-import { asRoot, type Client, type Reply } from '../../support/http/actors.js';
-import { startModelProvider, type ModelProvider } from '../../support/llm/model-provider.js';
+import type { Reply } from '../../support/http/actors.js';
+import { ADDRESS, gatewayScene, LLM } from '../../support/llm/gateway-scene.js';
 import { postedStream, textOfStream } from '../../support/llm/posted-stream.js';
 import { says } from '../../support/llm/vendor-answers.js';
 import { auditOf } from '../../support/log/entries.js';
-import { startServer, type TestServer } from '../../support/servers/server.js';
 
-const LLM = '/api/v1/llm';
-const ADDRESS = 'ada.lovelace@analytical.example';
 const OTHER = 'charles.babbage@difference.example';
 
-let provider: ModelProvider;
-let server: TestServer;
-let root: Client;
-
-beforeAll(async () => {
-  provider = await startModelProvider();
-  server = await startServer({ env: provider.env });
-  root = asRoot(server);
-});
-afterAll(async () => {
-  await server.stop();
-  await provider.close();
-});
-
-type Settings = Readonly<Record<string, unknown>>;
-
-/** An agent of an organization with these settings. */
-async function caller(settings: Settings = {}): Promise<BuiltAgent & { organizationId: string }> {
-  const organizationId = await anOrganization(server);
-  if (Object.keys(settings).length > 0) (await root.patch(`/api/v1/organizations/${organizationId}`, { settings })).expect(200);
-  const agent = await anAgent(server).inOrganization(organizationId).granted('llm:invoke').create();
-  return { ...agent, organizationId };
-}
-
-const llmEntries = async ({ id }: BuiltAgent) => (await auditOf(server, id)).filter(({ event }) => event.startsWith('llm.'));
+const scene = gatewayScene();
+const caller = (settings: object = {}) => scene.caller(settings);
+const llmEntries = async ({ id }: BuiltAgent) => (await auditOf(scene.server, id)).filter(({ event }) => event.startsWith('llm.'));
 const asked = (content: unknown, more: object = {}) => ({ model: 'gpt-test', messages: [{ role: 'user', content }], ...more });
 const post = (agent: BuiltAgent, body: object, path = 'chat/completions', headers = {}): Promise<Reply> =>
   agent.client.post(`${LLM}/${path}`, body, { headers });
@@ -49,16 +24,16 @@ describe('before anything leaves', () => {
     const agent = await caller();
     const reply = (await post(agent, asked(`write to ${ADDRESS} and ${OTHER}`))).expect(200);
     expect(piiHeaders(reply)).toEqual(['true', 'true']);
-    expect(provider.last().body).toMatchObject({ messages: [{ content: 'write to <EMAIL_ADDRESS> and <EMAIL_ADDRESS>' }] });
+    expect(scene.provider.last().body).toMatchObject({ messages: [{ content: 'write to <EMAIL_ADDRESS> and <EMAIL_ADDRESS>' }] });
     const [detected, request] = await llmEntries(agent);
     expect(detected).toMatchObject({
       event: 'llm.pii_detected', metadata: { model: 'gpt-test', counts: { EMAIL_ADDRESS: 2 }, action: 'redacted' },
     });
     expect(request!.metadata).toMatchObject({ piiDetected: true, piiRedacted: true });
-    const [row] = await server.sql<{ input: string }>('select input from executions where agent_id = $1', [agent.id]);
+    const [row] = await scene.server.sql<{ input: string }>('select input from executions where agent_id = $1', [agent.id]);
     expect(JSON.parse(row!.input)).toMatchObject({ pii: ['EMAIL_ADDRESS'] });
-    expect(await columnsWith(server, 'lovelace')).toEqual([]);
-    expect(server.output()).not.toContain('lovelace');
+    expect(await columnsWith(scene.server, 'lovelace')).toEqual([]);
+    expect(scene.server.output()).not.toContain('lovelace');
   });
 
   const called = (json: string) => ({ id: '1', type: 'function', function: { name: 'f', arguments: json } });
@@ -91,24 +66,24 @@ describe('before anything leaves', () => {
     const agent = await caller();
     const reply = (await post(agent, body, path)).expect(200);
     expect(piiHeaders(reply)).toEqual(['true', 'true']);
-    expect(provider.last().text).not.toMatch(/lovelace/);
-    expect(provider.last().text).toContain('EMAIL_ADDRESS');
+    expect(scene.provider.last().text).not.toMatch(/lovelace/);
+    expect(scene.provider.last().text).toContain('EMAIL_ADDRESS');
   });
 
   test('mask', async () => {
     const agent = await caller({ pii: { action: 'mask' } });
     (await post(agent, asked(`to ${ADDRESS}.`))).expect(200);
-    expect(provider.last().body).toMatchObject({ messages: [{ content: 'to ***.********@**********.*******.' }] });
+    expect(scene.provider.last().body).toMatchObject({ messages: [{ content: 'to ***.********@**********.*******.' }] });
   });
 
   test('block: 403 with the types, nothing is sent, and the log has it', async () => {
     const agent = await caller({ pii: { action: 'block' } });
-    const before = provider.requests.length;
+    const before = scene.provider.requests.length;
     const reply = (await post(agent, asked(ADDRESS))).expect(403);
     expect(reply.at('error')).toMatchObject({ code: 'PII_BLOCKED', types: ['EMAIL_ADDRESS'] });
     expect(piiHeaders(reply)).toEqual(['true', 'false']);
     (await post(agent, asked(ADDRESS), 'chat')).expect(403, 'PII_BLOCKED');
-    expect(provider.requests.length).toBe(before);
+    expect(scene.provider.requests.length).toBe(before);
     expect((await llmEntries(agent)).map(({ event, metadata }) => [event, metadata.action])).toEqual([
       ['llm.pii_detected', 'blocked'], ['llm.pii_detected', 'blocked'],
     ]);
@@ -118,23 +93,23 @@ describe('before anything leaves', () => {
   test('entities, allow and terms', async () => {
     const agent = await caller({ pii: { entities: ['EMAIL_ADDRESS', 'TERM'], allow: [OTHER.toUpperCase()], terms: ['Project Halley'] } });
     (await post(agent, asked(`${ADDRESS}, ${OTHER}, 192.168.7.9, project halley`))).expect(200);
-    expect(provider.last().body).toMatchObject({ messages: [{ content: `<EMAIL_ADDRESS>, ${OTHER}, 192.168.7.9, <TERM>` }] });
+    expect(scene.provider.last().body).toMatchObject({ messages: [{ content: `<EMAIL_ADDRESS>, ${OTHER}, 192.168.7.9, <TERM>` }] });
   });
 
   test('without the scan it goes as it is, and the log says so; where it is required it does not go', async () => {
     const agent = await caller();
     (await post(agent, asked(ADDRESS), 'chat/completions', { 'x-scan-pii': 'false' })).expect(200);
-    expect(provider.last().text).toContain(ADDRESS);
+    expect(scene.provider.last().text).toContain(ADDRESS);
     (await post(agent, { ...asked(ADDRESS), scanPii: false }, 'chat')).expect(200);
     expect((await llmEntries(agent)).map(({ metadata }) => metadata.scanSkipped)).toEqual([true, true]);
-    (await root.patch(`/api/v1/organizations/${agent.organizationId}`, { settings: { scanPii: 'required' } })).expect(200);
-    const before = provider.requests.length;
+    (await scene.root.patch(`/api/v1/organizations/${agent.organizationId}`, { settings: { scanPii: 'required' } })).expect(200);
+    const before = scene.provider.requests.length;
     const refused = await post(agent, asked(ADDRESS), 'chat/completions', { 'x-scan-pii': 'false' });
     expect(refused.expect(403).at('error.code')).toBe('PII_SCAN_REQUIRED');
     (await post(agent, { ...asked(ADDRESS), scanPii: false }, 'chat')).expect(403, 'PII_SCAN_REQUIRED');
     const unclear = await post(agent, asked('x'), 'chat/completions', { 'x-scan-pii': 'maybe' });
     expect(unclear.expect(400).at('error.code')).toBe('VALIDATION_FAILED');
-    expect(provider.requests.length).toBe(before);
+    expect(scene.provider.requests.length).toBe(before);
   });
 
   test('an image is counted, and does not leave where the scan is required', async () => {
@@ -149,8 +124,8 @@ describe('before anything leaves', () => {
   test('a long body is scanned in a thread', async () => {
     const agent = await caller();
     (await post(agent, asked(`${'a prompt of many words '.repeat(40_000)}${ADDRESS}`))).expect(200);
-    expect(provider.last().text).not.toContain(ADDRESS);
-    expect(provider.last().text).toContain('<EMAIL_ADDRESS>');
+    expect(scene.provider.last().text).not.toContain(ADDRESS);
+    expect(scene.provider.last().text).toContain('<EMAIL_ADDRESS>');
   });
 });
 
@@ -159,18 +134,18 @@ describe('tokens', () => {
 
   test('stand for values at the provider, the same at every turn, and the client gets the values back', async () => {
     const agent = await caller({ pii: { action: 'tokenize' } });
-    provider.script(says({ text: said('<EMAIL_ADDRESS_2>') }), says({ text: said('<EMAIL_ADDRESS_9>') }));
+    scene.provider.script(says({ text: said('<EMAIL_ADDRESS_2>') }), says({ text: said('<EMAIL_ADDRESS_9>') }));
     expect(content(await post(agent, asked(`${ADDRESS} ${OTHER} ${ADDRESS}`)))).toBe(`You wrote to ${ADDRESS} and ${OTHER}, did you not?`);
-    expect(provider.last().body).toMatchObject({ messages: [{ content: '<EMAIL_ADDRESS_1> <EMAIL_ADDRESS_2> <EMAIL_ADDRESS_1>' }] });
+    expect(scene.provider.last().body).toMatchObject({ messages: [{ content: '<EMAIL_ADDRESS_1> <EMAIL_ADDRESS_2> <EMAIL_ADDRESS_1>' }] });
     // A token that nobody gave stays as it is; one that the text forges is nobody's.
     const forged = await post(agent, asked(`${ADDRESS} <EMAIL_ADDRESS_9>`));
     expect(content(forged)).toBe(`You wrote to ${ADDRESS} and <EMAIL_ADDRESS_9>, did you not?`);
-    expect(await columnsWith(server, 'lovelace')).toEqual([]);
+    expect(await columnsWith(scene.server, 'lovelace')).toEqual([]);
   });
 
   test('in the arguments of tools, as the JSON that they are', async () => {
     const agent = await caller({ pii: { action: 'tokenize', terms: ['the "old" man'] } });
-    provider.script(says({ tools: { mail: { to: '<EMAIL_ADDRESS_1>', about: '<TERM_1>' } } }));
+    scene.provider.script(says({ tools: { mail: { to: '<EMAIL_ADDRESS_1>', about: '<TERM_1>' } } }));
     const reply = (await post(agent, asked(`${ADDRESS} wrote to the "old" man`))).expect(200);
     expect(JSON.parse(reply.text('choices.0.message.tool_calls.0.function.arguments'))).toEqual({ to: ADDRESS, about: 'the "old" man' });
   });
@@ -182,8 +157,8 @@ describe('tokens', () => {
     const agent = await caller({ pii: { action: 'tokenize', answers: 'off' } });
     const text = said('<EMAIL_ADDRESS_2> <EMAIL_ADDRESS_3> <EMAIL_');
     for (const piece of [1, 2, 3, 7, 19, 100]) {
-      provider.script(says({ text, tools: { mail: { to: '<EMAIL_ADDRESS_2>' } }, piece }));
-      const stream = textOfStream(family, await postedStream(server, agent, path, body));
+      scene.provider.script(says({ text, tools: { mail: { to: '<EMAIL_ADDRESS_2>' } }, piece }));
+      const stream = textOfStream(family, await postedStream(scene.server, agent, path, body));
       expect(stream).toEqual({
         text: `You wrote to ${ADDRESS} and ${OTHER} <EMAIL_ADDRESS_3> <EMAIL_, did you not?`, json: JSON.stringify({ to: OTHER }),
       });
@@ -200,11 +175,11 @@ describe('the answer', () => {
     ['redact', {}, 'The address is <EMAIL_ADDRESS>, I believe.', { EMAIL_ADDRESS: 1 }],
   ])('%s, whole and streamed, of both families', async (answers, _none, wanted, counts) => {
     const agent = await caller({ pii: { answers } });
-    provider.script(says({ text: leak }), says({ text: leak, piece: 3 }), says({ text: leak, piece: 3 }));
+    scene.provider.script(says({ text: leak }), says({ text: leak, piece: 3 }), says({ text: leak, piece: 3 }));
     expect(content(await post(agent, asked('who')))).toBe(wanted);
-    expect(textOfStream('openai', await postedStream(server, agent, 'chat/completions', asked('who'))).text).toBe(wanted);
+    expect(textOfStream('openai', await postedStream(scene.server, agent, 'chat/completions', asked('who'))).text).toBe(wanted);
     const body = { ...asked('who'), model: 'claude-test', max_tokens: 9 };
-    expect(textOfStream('anthropic', await postedStream(server, agent, 'messages', body)).text).toBe(wanted);
+    expect(textOfStream('anthropic', await postedStream(scene.server, agent, 'messages', body)).text).toBe(wanted);
     expect((await llmEntries(agent)).map(({ metadata }) => metadata.answerCounts)).toEqual([counts, counts, counts]);
   });
 });
@@ -212,7 +187,7 @@ describe('the answer', () => {
 describe('POST /scan', () => {
   test('shows what the organization’s settings make of a text, and records nothing', async () => {
     const agent = await caller({ pii: { action: 'tokenize' } });
-    const before = (await auditOf(server, agent.id)).length;
+    const before = (await auditOf(scene.server, agent.id)).length;
     const reply = (await agent.client.post(`${LLM}/scan`, { text: `to ${ADDRESS}` })).expect(200);
     expect(reply.body).toEqual({
       detected: true, entities: [{ type: 'EMAIL_ADDRESS', value: ADDRESS, redacted: '<EMAIL_ADDRESS_1>' }],
@@ -220,8 +195,8 @@ describe('POST /scan', () => {
     });
     const none = await agent.client.post(`${LLM}/scan`, { text: 'nothing' });
     expect(none.body).toEqual({ detected: false, entities: [], redactedText: 'nothing' });
-    (await root.post(`${LLM}/scan`, { text: ADDRESS })).expect(200);
-    expect((await auditOf(server, agent.id)).length).toBe(before);
+    (await scene.root.post(`${LLM}/scan`, { text: ADDRESS })).expect(200);
+    expect((await auditOf(scene.server, agent.id)).length).toBe(before);
   });
 });
 
@@ -232,16 +207,16 @@ describe('settings.pii', () => {
     [{ terms: ['x'] }, '/settings/pii/terms/0'], [{ terms: ['abc', 'abc'] }, '/settings/pii/terms/1'],
     [{ hide: true }, '/settings/pii/hide'],
   ])('%j is refused at %s', async (pii, pointer) => {
-    const organizationId = await anOrganization(server);
-    const reply = (await root.patch(`/api/v1/organizations/${organizationId}`, { settings: { pii } })).expect(400, 'VALIDATION_FAILED');
-    expect(reply.text('errors.0.pointer')).toBe(pointer);
+    const organizationId = await anOrganization(scene.server);
+    const reply = await scene.root.patch(`/api/v1/organizations/${organizationId}`, { settings: { pii } });
+    expect(reply.expect(400, 'VALIDATION_FAILED').text('errors.0.pointer')).toBe(pointer);
   });
 
   test('are shown with what was left out, and {} is the default', async () => {
-    const path = `/api/v1/organizations/${await anOrganization(server)}`;
-    expect((await root.patch(path, { settings: { pii: { action: 'mask' } } })).at('organization.settings')).toMatchObject({
+    const path = `/api/v1/organizations/${await anOrganization(scene.server)}`;
+    expect((await scene.root.patch(path, { settings: { pii: { action: 'mask' } } })).at('organization.settings')).toMatchObject({
       scanPii: 'optional', pii: { action: 'mask', answers: 'report', allow: [], terms: [] },
     });
-    expect((await root.patch(path, { settings: { pii: {} } })).at('organization.settings.pii')).toMatchObject({ action: 'redact' });
+    expect((await scene.root.patch(path, { settings: { pii: {} } })).at('organization.settings.pii')).toMatchObject({ action: 'redact' });
   });
 });

@@ -3,7 +3,7 @@ import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { executionBecomes } from '../../support/builders/gate.js';
 import { startModelProvider, type ModelProvider } from '../../support/llm/model-provider.js';
 import type { ModelAnswer } from '../../support/llm/seen-call.js';
-import { json, refuses, says } from '../../support/llm/vendor-answers.js';
+import { json, refuses } from '../../support/llm/vendor-answers.js';
 import { auditOf } from '../../support/log/entries.js';
 import { eventually } from '../../support/running/eventually.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
@@ -137,31 +137,44 @@ describe('a stream that does not end as it should', () => {
 });
 
 describe('a call that breaks off', () => {
-  test.each([
-    ['a stream', true], ['a whole answer', false],
-  ])('because its client has gone, while it waits for %s: failed, never indeterminate', async (_what, stream) => {
+  test.each<[string, string, object, boolean]>([
+    ['a stream', 'chat/completions', openai, true], ['a whole answer', 'chat/completions', openai, false],
+    ['a stream', 'messages', anthropic, true], ['a whole answer', 'messages', anthropic, false], ['a whole answer', 'chat', openai, false],
+  ])('because its client has gone, while it waits for %s of %s: the model is told to stop', async (_what, path, body, stream) => {
     const agent = await caller();
     const before = provider.requests.length;
-    provider.script(stream ? says({ text: 'y'.repeat(2_000), everyMs: 20 }) : () => undefined);
+    let wasWhole: Promise<boolean> | undefined;
+    // Never comes to its end by itself.
+    provider.script((_request, response) => {
+      wasWhole = new Promise((resolve) => response.once('close', () => resolve(response.writableFinished)));
+      if (!stream) return;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write((path === 'messages' ? 'event: ping\ndata: {"type":"ping"}\n\n' : CHUNK).repeat(3));
+    });
     const controller = new AbortController();
-    const call = fetch(`${server.url}${LLM}/chat/completions`, {
+    const call = fetch(`${server.url}${LLM}/${path}`, {
       method: 'POST', headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...openai, stream }), signal: controller.signal,
-    }).then(async (response) => response.text()).catch(() => undefined);
-    const got = (await provider.received(before + 1)).at(-1)!;
-    if (stream) await new Promise((resolve) => setTimeout(resolve, 200));
+      body: JSON.stringify(stream ? { ...body, stream } : body), signal: controller.signal,
+    });
+    // Half of a stream has come, or the model is at work.
+    if (stream) await (await call).body!.getReader().read();
+    else await provider.received(before + 1);
     controller.abort();
-    await call;
-    await got.over;
+    await call.catch(() => undefined);
+    expect(await wasWhole).toBe(false);
     const entries = await eventually(async () => {
       const found = await entriesOf(agent);
       expect(found.map(({ event }) => event)).toEqual(['execution.started', 'llm.request', 'execution.failed']);
       return found;
     });
-    expect(entries[1]!.metadata).toMatchObject({ brokenOff: true });
-    expect(entries[1]!.metadata.completionTokens).toEqual(stream ? expect.any(Number) : 0);
+    expect(entries[1]!.metadata).toMatchObject({ brokenOff: true, completionTokens: stream ? 3 : 0 });
+    expect(entries[1]!.metadata.promptTokens).toBeGreaterThan(0);
     const execution = await executionBecomes(server, entries[0]!.metadata.executionId as string, 'failed');
+    // A server that had waited for the model would have ended it by its own time, as PROVIDER_TIMEOUT.
     expect(execution.error).toMatchObject({ code: 'CLIENT_CLOSED' });
+    expect((await agent.client.get(`${LLM}/usage`)).list('usage')).toMatchObject([
+      { calls: 1, failed: 1, completionTokens: stream ? 3 : 0 },
+    ]);
   });
 
   test('because its server was killed: recovery fails it, with SERVER_ENDED', async () => {

@@ -11,7 +11,7 @@ import {
 import type { MemoryLog } from '../memory/memory-log.js';
 import type { VerifierCase } from './verifier-case.js';
 import { forgedKeys, inWindows, signedOften } from './verifier-key-cases.js';
-import { erased, metAgain, nameless, swept } from './verifier-stories.js';
+import { erased, metAgain, modelCalls, nameless, swept } from './verifier-stories.js';
 import { scenario } from './verifier-scenario.js';
 
 // Exports with one thing done to each, and what a verifier has to say. The manifest is made anew after the change, as by a service
@@ -52,6 +52,8 @@ export function verifierCases(): VerifierCase[] {
   good('valid-erased-with-names', nameless().log);
   const { cuts, log: sweptLog } = swept();
   good('valid-swept', sweptLog, { cuts });
+  const models = modelCalls().log;
+  good('valid-model-calls', models);
   good('valid-range', erased().log, { range: [4, 11] });
   good('valid-agent', erased().log, { agentId: 'agt_2', organizations: ['org_a'] });
   const person: ExportOptions = { what: 'person', shows: ({ seq }) => seq % 3 === 0 };
@@ -81,6 +83,14 @@ export function verifierCases(): VerifierCase[] {
     const versioned = (entry: Line) => rehashed({ ...entry, payload: (entry['payload'] as string).replace('"v":1', `"v":${version}`) });
     bad(`edited-version-as-${name}`, ['edited'], onEntry(third, versioned));
   }
+  const counted = (of: string, as: string): Change => onEntry((entry) => entry['event'] === 'llm.pii_detected', (entry) =>
+    ({ ...entry, payload: (entry['payload'] as string).replace(of, as) }));
+  bad('edited-model-call-counts', ['edited'], counted('"IBAN_CODE":3', '"IBAN_CODE":1'), {}, models);
+  bad('edited-model-call-type', ['edited'], counted(',"IBAN_CODE":3', ''), {}, models);
+  const cheaper = (entry: Line) =>
+    rehashed({ ...entry, payload: (entry['payload'] as string).replace('"completionTokens":7', '"completionTokens":1') });
+  const firstCall = onEntry((entry) => entry['event'] === 'llm.request', cheaper);
+  bad('edited-model-call-tokens-and-rehashed', ['tree_mismatch', 'forked'], firstCall, {}, models);
   bad('edited-value', ['edited'], onEntry(third, (entry) => disclosures(entry, (all) => all.map((one) => ({ ...one, value: '"x"' })))));
   bad('edited-values-swapped', ['edited'], onEntry(third, (entry) => disclosures(entry, (all) => {
     const [first, second, ...rest] = all;

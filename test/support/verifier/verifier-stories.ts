@@ -1,4 +1,5 @@
 // Logs in which something lawful has happened: an erasure, a transfer and back, a retention run.
+import { agentChain } from '../../../src/domain/audit/entry/chain.js';
 import type { StoredEntry } from '../../../src/domain/audit/entry/stored-entry.js';
 import { scenario, type VerifierScenario } from './verifier-scenario.js';
 
@@ -30,4 +31,33 @@ export function swept() {
   const cuts = made.sweep('org_a', 14, { agt_1: 4, agt_2: 2, sys_org_a: 2 });
   made.call('org_a', 'agt_1', 50);
   return { made, log: made.log, cuts };
+}
+
+/** Calls to models: one with personal data in it, one that its client left, one that its provider refused. */
+export function modelCalls(): VerifierScenario {
+  const made = scenario();
+  const place = { chain: agentChain('org_a', 'agt_1'), agentId: 'agt_1' };
+  const capability = 'llm:invoke';
+  const model = 'gpt-4o-mini';
+  const digest = 'd'.repeat(43);
+  const begun = (executionId: string, pii: string[]) => {
+    const input = { model, provider: 'openai', tokens: 40, maxTokens: 4_096, stream: false, tools: 0, pii, digest, nonce: 'n' };
+    made.add({ ...place, capability, type: 'execution.started', metadata: { executionId, definition: 'd', input, reasons: [] } });
+    const counts = Object.fromEntries(pii.map((type, index) => [type, index + 2]));
+    if (pii.length > 0) made.add({ ...place, type: 'llm.pii_detected', metadata: { executionId, model, counts, action: 'redacted' } });
+    return { executionId, model, provider: 'openai', durationMs: 812 };
+  };
+  const [whole, left, refused] = [begun('exec_61', ['EMAIL_ADDRESS', 'IBAN_CODE']), begun('exec_62', []), begun('exec_63', [])];
+  made.add({ ...place, type: 'llm.request', metadata: {
+    ...whole, promptTokens: 38, completionTokens: 7, digest, piiDetected: true, piiRedacted: true, unscanned: 1, answerCounts: { URL: 1 },
+  } });
+  const outputSummary = `{"model":"${model}","usage":{"completionTokens":7,"promptTokens":38}}`;
+  made.add({ ...place, capability, type: 'execution.completed', metadata: { executionId: 'exec_61', outputSummary } });
+  made.add({ ...place, type: 'llm.request', metadata: { ...left, promptTokens: 40, completionTokens: 3, digest, brokenOff: true } });
+  const gone = { code: 'CLIENT_CLOSED', message: 'The caller went away.' };
+  made.add({ ...place, capability, type: 'execution.failed', metadata: { executionId: 'exec_62', error: gone } });
+  const error = { code: 'PROVIDER_ERROR', message: 'The provider answered 500.' };
+  made.add({ ...place, type: 'llm.provider_error', metadata: { ...refused, status: 500, error } });
+  made.add({ ...place, capability, type: 'execution.failed', metadata: { executionId: 'exec_63', error } });
+  return made;
 }

@@ -1,17 +1,23 @@
+import { RedactingJsonStream } from '../../pii/answers/redacting-json-stream.js';
 import { RedactingStream } from '../../pii/answers/redacting-stream.js';
 import { TokenStream } from '../../pii/answers/token-stream.js';
-import type { TextStream } from '../../pii/answers/text-stream.js';
+import type { ScanningStream, TextStream } from '../../pii/answers/text-stream.js';
 import type { TokenMap } from '../../pii/answers/tokens.js';
 import type { EntityCounts, EntityType } from '../../pii/entity-types.js';
 import type { PiiSettings } from '../../pii/settings.js';
 
 export type TextForm = 'text' | 'json';
 
+/** Nobody waits for what is only counted: so many characters are scanned at once, since each scan reads some of those before again. */
+const REPORTED = 1_024;
+
 /** What is done to one text of an answer that comes in pieces. */
 interface Piecemeal {
   /** Counts, and its text is not used. */
-  readonly report?: RedactingStream;
-  readonly redact?: RedactingStream;
+  readonly report?: ScanningStream;
+  /** What it has not seen yet. */
+  unseen: string;
+  readonly redact?: ScanningStream;
   readonly restore?: TextStream;
 }
 
@@ -45,7 +51,7 @@ export class AnswerTexts {
     if (this.isPlain) return piece;
     let text = this.texts.get(key);
     if (text === undefined) this.texts.set(key, (text = this.begun(form)));
-    text.report?.push(piece);
+    if (text.report) report(text, text.report, piece);
     const redacted = text.redact ? text.redact.push(piece) : piece;
     return text.restore ? text.restore.push(redacted) : redacted;
   }
@@ -55,6 +61,7 @@ export class AnswerTexts {
     const text = this.texts.get(key);
     if (text === undefined) return '';
     this.texts.delete(key);
+    text.report?.push(text.unseen);
     text.report?.end();
     const rest = text.redact?.end() ?? '';
     this.add((text.redact ?? text.report)?.counts);
@@ -71,8 +78,10 @@ export class AnswerTexts {
 
   private begun(form: TextForm): Piecemeal {
     const { answers, entities, allow, terms } = this.settings;
-    const scan = answers === 'off' ? undefined : new RedactingStream({ entities, allow, terms });
+    const options = { entities, allow, terms };
+    const scan = answers === 'off' ? undefined : form === 'json' ? new RedactingJsonStream(options) : new RedactingStream(options);
     return {
+      unseen: '',
       ...(scan === undefined ? {} : answers === 'redact' ? { redact: scan } : { report: scan }),
       ...(this.tokens.size === 0 ? {} : { restore: new TokenStream(this.tokens, form) }),
     };
@@ -81,4 +90,11 @@ export class AnswerTexts {
   private add(counts: EntityCounts = {}): void {
     for (const [type, count] of Object.entries(counts)) this.counts[type as EntityType] = (this.counts[type as EntityType] ?? 0) + count;
   }
+}
+
+function report(text: Piecemeal, scan: ScanningStream, piece: string): void {
+  text.unseen += piece;
+  if (text.unseen.length < REPORTED) return;
+  scan.push(text.unseen);
+  text.unseen = '';
 }

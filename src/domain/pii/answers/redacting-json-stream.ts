@@ -3,7 +3,7 @@ import type { ScanOptions } from '../finding.js';
 import { Redactor } from '../redactor.js';
 import { scanText } from '../scan-text.js';
 import { RedactingStream } from './redacting-stream.js';
-import type { TextStream } from './text-stream.js';
+import type { ScanningStream } from './text-stream.js';
 
 /** A number that is longer is none. */
 const NUMBER_MAX = 64;
@@ -14,7 +14,7 @@ const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b
  * Replaces personal data in a streamed JSON text, such as a tool's arguments: in its strings as they are without their escapes, and in its
  * numbers. The name of a member is context of its value. What is no JSON goes on as it came.
  */
-export class RedactingJsonStream implements TextStream {
+export class RedactingJsonStream implements ScanningStream {
   /** What was found so far. */
   readonly counts: EntityCounts = {};
   private readonly redactor = new Redactor('redact');

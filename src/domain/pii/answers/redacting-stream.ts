@@ -4,7 +4,7 @@ import { TermTree } from '../recognizers/terms.js';
 import { Redactor } from '../redactor.js';
 import { scanText } from '../scan-text.js';
 import { openFrom, stillSwallowed, type OpenValue } from './open-end.js';
-import type { TextStream } from './text-stream.js';
+import type { ScanningStream } from './text-stream.js';
 
 /** At most so many characters of an answer are held back. */
 export const HOLD_MAX = 256;
@@ -15,7 +15,7 @@ const CONTEXT = 64;
  * Replaces personal data in a streamed answer by its type. Held back is the last word and what may still become a value, or be said by
  * the next words to be one: at most 256 characters. Prose whose last word has ended passes at once.
  */
-export class RedactingStream implements TextStream {
+export class RedactingStream implements ScanningStream {
   /** What was found so far. */
   readonly counts: EntityCounts = {};
   private readonly redactor = new Redactor('redact');

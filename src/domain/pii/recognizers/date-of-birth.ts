@@ -1,4 +1,5 @@
 import type { Scan } from '../scan.js';
+import { Syllables } from '../syllables.js';
 
 const MONTH = '(?:jan|feb|m[aä]r|apr|ma[iyj]|jun|jul|aug|sep|o[ck]t|nov|de[czs]|ene|abr|ago|dic|janv|f[eé]v|avr|juin|juil|' +
   'ao[uû]|d[eé]c|gen|' +
@@ -33,12 +34,14 @@ const WORD = new RegExp(
     'nascita|nat[oa]|nascimento|nascid[oa]|urodzenia|urodzon[yae]|geboortedatum|födelsedatum|född|født|fødselsdato|' +
     'syntymäaika|syntynyt|doğum|рождения|родил(?:ся|ась)|народження|γέννησης)$', 'i');
 /** Few words begin like one of them. */
-const BEGINNINGS = new Set('bo bi do ge na né ne ur fö fø sy ро на γέ'.split(' '));
+const BEGINNINGS = new Syllables('bo bi do ge na né ne ur fö fø sy ро на γέ'.split(' '));
 export const OTHER_BIRTH_WORDS = /出生|生年月日|生日|생년월일|출생|생일|जन्म|تاريخ الميلاد|วันเกิด/g;
 
 /** Whether a date behind this word is somebody's birth. */
-export function isBirthWord(word: string): boolean {
-  return BEGINNINGS.has(word.slice(0, 2).toLowerCase()) && word !== 'NATO' && WORD.test(word);
+export function isBirthWord(text: string, start: number, end: number): boolean {
+  if (!BEGINNINGS.mayBeAt(text, start)) return false;
+  const word = text.slice(start, end);
+  return word !== 'NATO' && WORD.test(word);
 }
 
 /** A sentence ends where a capital follows, and so does what the word was about. */

@@ -1,4 +1,5 @@
 import { beginsHere, endsHere, isWord, type Scan } from '../scan.js';
+import { Syllables } from '../syllables.js';
 
 /** Keys whose issuers gave them a beginning of their own. */
 const PREFIXED = new RegExp([
@@ -14,10 +15,10 @@ const PREFIXED = new RegExp([
   'csk_[A-Za-z0-9_-]{20,128}', 'eyJ[A-Za-z0-9_-]{10,4096}\\.eyJ[A-Za-z0-9_-]{6,4096}(?:\\.[A-Za-z0-9_-]{0,1024})?',
 ].join('|'), 'y');
 /** The first two letters of all of these, so that few words are looked at. */
-const BEGINNINGS = new Set([
+const BEGINNINGS = new Syllables([
   'sk', 'rk', 'gh', 'gi', 'gl', 'xo', 'xa', 'AK', 'AS', 'AB', 'AC', 'AI', 'ya', 'np', 'py', 'hf', 'SG', 'sh', 'wh', 'do', 'dc', 'AG',
   'gs', 'cs', 'ey',
-]);
+], 'as they are');
 
 const PEM_BEGIN = /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/y;
 /** Headers of an encrypted key, then its lines; in a string of a program the line ends may be written `\n`. */
@@ -49,14 +50,14 @@ const KEYWORDS = [
 ];
 const KEYWORD = new RegExp(`(?:${KEYWORDS.join('|')})$`);
 /** Few words end like one of them. */
-const ENDINGS = new Set([...KEYWORDS, 'key', 'passe', 'kod', 'bearer', 'basic'].map((word) => word.slice(-3)));
+const ENDINGS = new Syllables([...KEYWORDS, 'key', 'passe', 'kod', 'bearer', 'basic'].map((word) => word.slice(-3)));
 
 /** Keywords of scripts that write without blanks. */
 export const OTHER_SECRET_WORDS = /密码|密碼|口令|密钥|パスワード|暗証番号|비밀번호|암호|पासवर्ड|كلمة المرور|סיסמה|รหัสผ่าน/g;
 
 /** Whether a word begins like a key of those that have a beginning of their own. */
 export function startsLikeKey(text: string, start: number): boolean {
-  return BEGINNINGS.has(text.slice(start, start + 2));
+  return BEGINNINGS.mayBeAt(text, start);
 }
 
 /** A key by its beginning. Sure. @returns where the search goes on */
@@ -88,7 +89,7 @@ export function privateKey(scan: Scan, start: number): number {
 
 /** A value behind a keyword, if it looks drawn rather than written. @param end behind the keyword */
 export function secretBehind(scan: Scan, start: number, end: number): void {
-  if (isWord(scan.text.charCodeAt(start)) && !ENDINGS.has(scan.text.slice(end - 3, end).toLowerCase())) return;
+  if (isWord(scan.text.charCodeAt(start)) && !ENDINGS.mayBeAt(scan.text, end - 3)) return;
   const word = scan.text.slice(start, end);
   if (/^(?:Bearer|Basic)$/.test(word)) return credentials(scan, end);
   if (isWord(word.charCodeAt(0)) && !isKeyword(scan.text, start, word)) return;

@@ -40,6 +40,7 @@ export class TermTree {
 
   /** Where a term may have begun whose end the text does not hold yet; else the text's length. */
   openFrom(text: string): number {
+    if (this.root.next.size === 0) return text.length;
     for (let start = Math.max(0, text.length - TERM_MAX); start < text.length; start++) {
       if (start > 0 && isWord(text.charCodeAt(start - 1)) && isWord(text.charCodeAt(start))) continue;
       let node: TermNode | undefined = this.root;

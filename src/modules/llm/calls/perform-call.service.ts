@@ -1,9 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Dispatcher } from 'undici';
 import { type AnswerFacts, COMPLETION_PATH, type Family, NO_USAGE } from '../../../domain/llm/family.js';
 import { AnswerTexts } from '../../../domain/llm/streams/answer-texts.js';
 import { StreamFault } from '../../../domain/llm/streams/stream-fault.js';
-import { eventText } from '../../../domain/llm/streams/stream-event.js';
+import { splitEvent } from '../../../domain/llm/streams/split-event.js';
+import { eventText, type StreamEvent, type StreamReader } from '../../../domain/llm/streams/stream-event.js';
 import { streamReader } from '../../../domain/llm/streams/stream-reader.js';
 import { answerFacts } from '../../../domain/llm/whole-answer.js';
 import { isJsonObject, type JsonObject } from '../../../domain/json.js';
@@ -58,6 +60,9 @@ type Read = Omit<Performed, 'model' | 'provider' | 'durationMs'>;
 /** What is still read behind a stream's last event, and for how long. */
 const REST_BYTES = 4 * 1024;
 const REST_MS = 1_000;
+
+/** For so long the events of a stream may hold the process. */
+const TURN_MS = 5;
 
 const NOTHING: Read = { facts: { usage: NO_USAGE }, answerCounts: {}, events: 0 };
 const NOBODY: ProviderFailure = { code: 'PROVIDER_ERROR', message: 'No provider of this model is set up any more.' };
@@ -127,13 +132,7 @@ async function streamed(
   try {
     for await (const ready of readEvents(body)) {
       events += ready.length;
-      let text = '';
-      try {
-        for (const event of ready) text += reader.read(event).map(eventText).join('');
-      } finally {
-        // What came before a faulty event goes out, however the network has cut the stream.
-        await sink.write(text);
-      }
+      await handOn(ready, reader, texts, sink);
       if (reader.ending || cancellation.failure) break;
     }
     if (!reader.ending) failure = cancellation.failure ?? CUT;
@@ -144,6 +143,33 @@ async function streamed(
   letGo(body, reader.ending !== undefined);
   const seen = { facts: reader.facts(), answerCounts: texts.counts, events };
   return failure ? { ...seen, failure } : { ...seen, ending: reader.ending!.map(eventText).join('') };
+}
+
+/**
+ * What came before a faulty event goes out, however the network has cut the stream. The first event goes at once, however many came with
+ * it, and others are served between events that take long.
+ */
+async function handOn(ready: readonly StreamEvent[], reader: StreamReader, texts: AnswerTexts, sink: AnswerSink): Promise<void> {
+  let text = '';
+  let begun = performance.now();
+  try {
+    for (const event of ready) {
+      for (const piece of texts.isPlain ? [event] : splitEvent(event)) {
+        text += reader.read(piece).map(eventText).join('');
+        const isFirst = !sink.hasBegun && text !== '';
+        if (!isFirst && performance.now() - begun < TURN_MS) continue;
+        if (isFirst) {
+          await sink.write(text);
+          text = '';
+        }
+        // What was written leaves when this turn is over.
+        await nextTurn();
+        begun = performance.now();
+      }
+    }
+  } finally {
+    await sink.write(text);
+  }
 }
 
 /** Behind the last event the connection ends its answer, and is kept for the next call. What goes on is cut. */

@@ -45,7 +45,7 @@ export class PrepareCallService {
     }
     const scan = await this.scans.scan(request.body, family, request.scanPii, organizationId);
     request.onScan(scan);
-    const body = scan.isBlocked ? {} : (JSON.parse(scan.body) as JsonObject);
+    const { value: body } = scan;
     const tokens = estimateTokens(body);
     const nonce = randomBytes(16).toString('base64url');
     const { model, maxTokens, stream, tools, wantsUsage } = call;

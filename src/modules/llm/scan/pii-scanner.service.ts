@@ -33,10 +33,11 @@ export class PiiScanner implements OnModuleDestroy {
 
   /**
    * @param timeoutMs how long a thread may take, the waiting for one included
+   * @param body what the call's JSON says, where that has been read
    * @throws ScanFailed where it is not known what the call holds: the caller must not send it
    */
-  scan(call: CallToScan, timeoutMs = TIMEOUT_MS): Promise<ScannedCall> {
-    return this.run('scan', call, call.body.length <= INLINE_MAX && ((work) => scanCall(call, work)), timeoutMs);
+  scan(call: CallToScan, timeoutMs = TIMEOUT_MS, body?: JsonValue): Promise<ScannedCall> {
+    return this.run('scan', call, call.body.length <= INLINE_MAX && ((work) => scanCall(call, work, body)), timeoutMs);
   }
 
   /** What the settings would make of one text. @throws ScanFailed */

@@ -13,6 +13,8 @@ import { DEFAULT_SCAN, type ScanSettings, ScanSettingsQuery } from './scan-setti
 export interface ScannedCallBody {
   /** JSON, with everything that was found replaced. */
   readonly body: string;
+  /** What it says; nothing of a call that is blocked. */
+  readonly value: JsonObject;
   readonly counts: EntityCounts;
   readonly isSkipped: boolean;
   readonly isBlocked: boolean;
@@ -50,11 +52,12 @@ export class ScanCallService {
     if (!wanted) {
       if (isRequired) throw new Problem('PII_SCAN_REQUIRED', 'This organization requires the scan; leave scanPii out.');
       const settings = { ...pii, answers: 'off' } as const;
-      return { body: text, counts: {}, isSkipped: true, isBlocked: false, unscanned: 0, tokens: new Map(), settings };
+      return { body: text, value: body, counts: {}, isSkipped: true, isBlocked: false, unscanned: 0, tokens: new Map(), settings };
     }
-    const { tokens, ...scanned } = await ended(this.scanner.scan({ body: text, family, settings: pii }));
+    const { tokens, ...scanned } = await ended(this.scanner.scan({ body: text, family, settings: pii }, undefined, body));
     if (isRequired && scanned.unscanned > 0) throw new Problem('PII_SCAN_REQUIRED', NOBODY_READS);
-    return { ...scanned, isSkipped: false, tokens: new Map(tokens), settings: pii };
+    const value = scanned.isBlocked ? {} : scanned.body === text ? body : (JSON.parse(scanned.body) as JsonObject);
+    return { ...scanned, value, isSkipped: false, tokens: new Map(tokens), settings: pii };
   }
 
   /** What the scan would make of a text. @throws Problem UNAVAILABLE */

@@ -3,12 +3,12 @@ import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Access, Caller } from '../../../platform/auth/access/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../../platform/auth/access/principal.js';
-import { Idempotent } from '../../../platform/http/request/idempotent.js';
 import { ReadsBody } from '../../../platform/http/request/json-body.js';
 import { ReadsQuery } from '../../../platform/http/request/query-params.js';
 import { RefusesAs, Replies } from '../../../platform/http/reply/replies.js';
 import { CompletionDto, VendorErrorReply } from '../llm.dto.js';
 import { COMPLETION_CODES, VENDOR_ANSWER } from './completion-codes.js';
+import { CompletionRoute, inFormat } from './completion-route.js';
 import { CountTokensService } from './count-tokens.service.js';
 import { VendorQuery } from './vendor-query.js';
 import { WireCallsService } from './wire-calls.service.js';
@@ -26,30 +26,18 @@ export class AnthropicController {
   ) {}
 
   @Post('messages')
-  @ApiOperation({
-    operationId: 'llm.messages',
-    summary: SUMMARY,
-    description:
-      'Body, answer and stream are those of messages; errors have that form, too. Where a person has to decide first the answer is 409 ' +
-      '`HITL_PENDING`; with `?wait=` the call is held.',
-  })
+  @CompletionRoute({ operationId: 'llm.messages', summary: SUMMARY, description: inFormat('messages') })
   @Access('llm.invoke')
-  @Idempotent('llm.invoke')
-  @ReadsQuery(VendorQuery)
-  @ReadsBody(CompletionDto)
-  @ApiResponse(VENDOR_ANSWER)
   @Replies(200, null, ...COMPLETION_CODES)
   complete(@Req() request: Request, @Res() response: Response, @Caller() caller: VerifiedCaller): Promise<void> {
     return this.calls.complete(request, response, 'anthropic', caller);
   }
 
   @Post('v1/messages')
-  @ApiOperation({ operationId: 'llm.messagesByOtherPath', summary: SUMMARY, description: 'The same as `POST /api/v1/llm/messages`.' })
+  @CompletionRoute({
+    operationId: 'llm.messagesByOtherPath', summary: SUMMARY, description: 'The same as `POST /api/v1/llm/messages`.',
+  })
   @Access('llm.invoke')
-  @Idempotent('llm.invoke')
-  @ReadsQuery(VendorQuery)
-  @ReadsBody(CompletionDto)
-  @ApiResponse(VENDOR_ANSWER)
   @Replies(200, null, ...COMPLETION_CODES)
   completeByOtherPath(@Req() request: Request, @Res() response: Response, @Caller() caller: VerifiedCaller): Promise<void> {
     return this.calls.complete(request, response, 'anthropic', caller);
