@@ -129,12 +129,16 @@ interface Refusals {
 /** Of whoever says who they are; of people whose tier no longer lets them in, too. */
 const OF_CALLERS: readonly ProblemCode[] = ['UNAUTHENTICATED', 'FORBIDDEN', 'AGENT_INACTIVE', 'TIER_REQUIRED'];
 
+function asksForOrganization({ parameters = [] }: Operation): boolean {
+  return parameters.some((parameter) => 'name' in parameter && parameter.name === 'organizationId');
+}
+
 function addProblems(operation: Operation, path: string, { codes: declared, anonymous, form, mayHaveBody }: Refusals): void {
   const always = [...ALWAYS_DECLARED].filter((code) => {
     if (OF_CALLERS.includes(code)) return !anonymous;
     if (code === 'BODY_TOO_LARGE' || code === 'UNSUPPORTED_MEDIA_TYPE') return mayHaveBody;
-    // A body may name what is not there, too.
-    if (code === 'NOT_FOUND') return path.includes('{') || operation.requestBody !== undefined;
+    // A body or a filter may name what is not there, too.
+    if (code === 'NOT_FOUND') return path.includes('{') || operation.requestBody !== undefined || asksForOrganization(operation);
     // 400 is for whoever sends what a route does not take, so every route has it.
     return code === 'RATE_LIMITED' ? !path.startsWith('/health') : true;
   });
