@@ -67,7 +67,7 @@ export class ChatService {
     const dto = readBody(ChatDto, parsedBody(request), { lenient, other: { is: 'query', dto: WaitQuery } });
     const { wait = 0 } = readQuery(WaitQuery, queryOf(request.originalUrl), { lenient, other: { is: 'body', dto: ChatDto } });
     const { model, messages, agentId, scanPii = true, maxTokens } = dto;
-    const family = this.providers.of(model)?.family;
+    const family = this.providers.forModel(model)?.family;
     if (family === undefined) throw runByNobody();
     const traceparent = contextOf(request)?.traceparent;
     return {

@@ -1,7 +1,10 @@
 import { NODE_FRESH_SECONDS } from '../agents/node-presence.store.js';
 import type { NamedStatement } from '../../platform/database/statements/named-statement.js';
 
-/** `queued` → `leased` → `started` → `answered`; what nobody has started may be `withdrawn`. A lease that runs out is `queued` again. */
+/**
+ * `queued` → `leased` → `started` → `answered`; what nobody has started may be `withdrawn`.
+ * The row of a lease that has run out stays `leased`: another node may take it.
+ */
 export type WorkStatus = 'queued' | 'leased' | 'started' | 'answered' | 'withdrawn';
 
 /** The beginning of an execution that a node is to do. */

@@ -69,7 +69,7 @@ export class LlmRuntime implements Runtime {
   private async approved({ executionId, organizationId, input, deadline }: RuntimeCall, signal: AbortSignal): Promise<RuntimeOutcome> {
     const { tokens, body } = input;
     const model = textIn(input, 'model');
-    const family = this.providers.of(model)?.family;
+    const family = this.providers.forModel(model)?.family;
     if (family === undefined || !isJsonObject(body)) return { kind: 'failed', error: GONE };
     const { pii } = await this.settings.of(organizationId);
     const { stream: _, stream_options: __, ...whole } = body;

@@ -93,7 +93,7 @@ export class PerformCallService {
 
   private async inTurn(call: OutgoingCall, cancellation: Cancellation): Promise<Omit<Performed, 'durationMs'>> {
     let last: Omit<Performed, 'durationMs'> = { ...NOTHING, model: call.model, provider: '', failure: NOBODY };
-    for (const { provider, model } of this.providers.inTurn(call.model, call.family)) {
+    for (const { provider, model } of this.providers.candidatesFor(call.model, call.family)) {
       const asked = { model, provider: provider.name };
       const answer = await askProvider(provider, {
         method: 'POST', path: COMPLETION_PATH[call.family], body: JSON.stringify(bodyFor(call, model)),

@@ -37,7 +37,7 @@ export class PrepareCallService {
     const read = readModelCall(family, request.body);
     if ('errors' in read) throw invalid([...read.errors]);
     const { call } = read;
-    const provider = this.providers.of(call.model);
+    const provider = this.providers.forModel(call.model);
     if (!provider) throw runByNobody();
     if (provider.family !== family) {
       const where = provider.family === 'openai' ? '/api/v1/llm/chat/completions' : '/api/v1/llm/messages';

@@ -29,7 +29,7 @@ export class ModelListService {
 
   async list(): Promise<ListedModel[]> {
     const lists = await Promise.all(this.providers.all.map((provider) => this.of(provider)));
-    const own = lists.flat().filter(({ id, provider }) => this.providers.of(id)?.name === provider);
+    const own = lists.flat().filter(({ id, provider }) => this.providers.forModel(id)?.name === provider);
     return [...new Map(own.map((model) => [model.id, model])).values()];
   }
 

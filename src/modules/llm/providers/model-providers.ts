@@ -33,16 +33,16 @@ export class ModelProviders implements OnApplicationShutdown {
     }));
   }
 
-  of(model: string): ConnectedProvider | undefined {
+  forModel(model: string): ConnectedProvider | undefined {
     return providerOf(this.all, model);
   }
 
   /** The providers to try for a model, in this order: its own, then those of its fallbacks that speak the same format. */
-  inTurn(model: string, family: Family): { readonly provider: ConnectedProvider; readonly model: string }[] {
-    const first = this.of(model);
+  candidatesFor(model: string, family: Family): { readonly provider: ConnectedProvider; readonly model: string }[] {
+    const first = this.forModel(model);
     const models = [model, ...(first?.fallbacks ?? [])];
     return models.flatMap((name) => {
-      const provider = this.of(name);
+      const provider = this.forModel(name);
       return provider?.family === family ? [{ provider, model: name }] : [];
     });
   }

@@ -39,7 +39,7 @@ export class CountTokensService {
     const deadline = Deadline.in(this.providers.timeoutSeconds * 1_000);
     const cancellation = new Cancellation(deadline, undefined, sink.gone);
     try {
-      const answer = await askProvider(this.providers.of(model)!, {
+      const answer = await askProvider(this.providers.forModel(model)!, {
         method: 'POST', path: '/v1/messages/count_tokens', body: JSON.stringify(body),
         headers: { 'content-type': 'application/json', ...options.headers }, signal: cancellation.signal, deadline,
       });
