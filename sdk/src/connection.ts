@@ -99,6 +99,9 @@ export class Connection {
 function outgoingCall(operation: OperationName, call: GivenCall, { withKey = true } = {}): OutgoingCall {
   const [method, template] = operation.split(' ') as [string, string];
   const key = withKey && takesIdempotencyKey(method, template) ? (call.idempotencyKey ?? randomKey()) : undefined;
+  if (key !== undefined && !/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new CountersignError('INVALID_OPTIONS', { detail: 'An idempotency key has 1 to 255 visible ASCII characters.' });
+  }
   const wait = Number(call.query?.['wait'] ?? 0);
   return {
     method,

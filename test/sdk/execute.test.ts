@@ -21,6 +21,17 @@ const PROPOSE = { 'email.send': { hitlMode: 'propose' } };
 /** Long enough for a busy machine; the wait ends by what happens. */
 const waiting = { waitForApproval: true, waitTimeoutMs: 120_000 };
 
+describe('options that cannot be used', () => {
+  test.each([
+    ['a time that is no number', { waitForApproval: true, waitTimeoutMs: NaN }], ['the like', { timeoutMs: NaN }],
+    ['a key with a line break', { idempotencyKey: 'a\nb' }], ['a key that is empty', { idempotencyKey: '' }],
+  ])('%s: nothing is sent', async (_, options) => {
+    const { sdk } = await sdkAsAgent(server, PROPOSE);
+    expect(await rejection(sdk.execute('email.send', {}, options))).toMatchObject({ code: 'INVALID_OPTIONS' });
+    expect(await server.sql('select from hitl_requests')).toEqual([]);
+  });
+});
+
 describe('what became of a call', () => {
   test('executed, with the entry in the log', async () => {
     const { sdk } = await sdkAsAgent(server, { 'web.search': {} });

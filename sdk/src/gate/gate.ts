@@ -1,7 +1,7 @@
 import { type Connection, randomKey } from '../connection.js';
 import { CountersignError, isCountersignError } from '../errors.js';
 import { backoffMs } from '../http/backoff.js';
-import { Deadline } from '../http/deadline.js';
+import { checkedMs, Deadline } from '../http/deadline.js';
 import type { CallOptions } from '../operation.js';
 import type { ExecuteDto, ExecutionEnvelope, GateDryRun, GateReply, RequestReply } from '../wire.js';
 import { type Outcome, outcomeOfExecution, outcomeOfReply, type PendingApproval, throwIfNotApproved } from './outcome.js';
@@ -55,6 +55,8 @@ export class Gate {
   /** As `execute`; tells besides whether the answer was there already, under the key of an earlier call. */
   async ask(capability: string, input: Input, options: ExecuteOptions): Promise<{ outcome: Outcome; isReplayed: boolean }> {
     const { waitForApproval = false, waitTimeoutMs = WAIT_MS, idempotencyKey = randomKey(), signal, timeoutMs, headers } = options;
+    // Before anything is sent.
+    checkedMs(waitTimeoutMs);
     const body = { capability, input, action: options.action, context: options.context, agentId: options.agentId };
     const call = { body, idempotencyKey, signal, headers, timeoutMs };
     const reply = await this.connection.send('POST /api/v1/execute', call);

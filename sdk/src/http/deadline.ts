@@ -24,9 +24,9 @@ export class Deadline {
   #stop: ((error: CountersignError) => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param ms from now on */
+  /** @param ms from now on. @throws CountersignError INVALID_OPTIONS for what is no number */
   constructor(ms: number, caller?: AbortSignal) {
-    this.#endsAt = performance.now() + ms;
+    this.#endsAt = performance.now() + checkedMs(ms);
     this.#caller = caller;
     if (caller?.aborted) this.#onAbort();
     else if (caller) listenersOf(caller).add(this.#onAbort);
@@ -96,4 +96,10 @@ export class Deadline {
     clearTimeout(this.#timer);
     this.#stop = undefined;
   }
+}
+
+/** @throws CountersignError INVALID_OPTIONS for what is no number: a wait without an end is asked for by `Infinity` */
+export function checkedMs(ms: number): number {
+  if (typeof ms === 'number' && !Number.isNaN(ms)) return ms;
+  throw new CountersignError('INVALID_OPTIONS', { detail: 'A time must be a number of milliseconds.' });
 }

@@ -11,6 +11,7 @@ const messages = [{ role: 'user', content: 'x' }];
 describe('what the gate decides over', () => {
   it.each([
     [{ model: 'm', messages }, { maxTokens: 4_096, stream: false, tools: 0, wantsUsage: false }],
+    [{ model: 'm', messages, max_tokens: 9, max_completion_tokens: 1 }, { maxTokens: 9, stream: false, tools: 0 }],
     [{ model: 'm', messages, max_tokens: 5, max_completion_tokens: 7, n: 3, stream: true, tools: [{}, {}] },
       { maxTokens: 21, stream: true, tools: 2 }],
     [{ model: 'm', messages, stream: null, n: null, max_tokens: null, stream_options: { include_usage: true } },
@@ -30,6 +31,9 @@ describe('what the gate decides over', () => {
   it('reckons texts by their length, and an image as one', () => {
     expect(estimateTokens({ a: 'x'.repeat(8), b: ['x'.repeat(4)], c: 7 })).toBe(3);
     expect(estimateTokens({ image_url: { url: `data:image/png;base64,${'A'.repeat(100_000)}` } })).toBe(1_000);
+    // Words count as words, whatever they are called.
+    expect(estimateTokens({ data: 'a word '.repeat(1_000) })).toBe(1_750);
+    expect(estimateTokens({ content: `data: ${'a word '.repeat(1_000)}` })).toBeGreaterThan(1_700);
   });
 
   it('names the call by a digest that the nonce hides', () => {

@@ -42,7 +42,9 @@ export function readModelCall(family: Family, body: JsonObject): { readonly call
     errors.push({ pointer: '/stream', message: 'must be true or false' });
   }
   const bounds = family === 'openai' ? ['max_completion_tokens', 'max_tokens'] : ['max_tokens'];
-  const [max = DEFAULT_MAX_TOKENS] = bounds.flatMap((name) => wholeNumber(body, name, TOKENS_MAX, errors) ?? []);
+  // A provider may read either of them.
+  const given = bounds.flatMap((name) => wholeNumber(body, name, TOKENS_MAX, errors) ?? []);
+  const max = given.length === 0 ? DEFAULT_MAX_TOKENS : Math.max(...given);
   const choices = family === 'openai' ? (wholeNumber(body, 'n', CHOICES_MAX, errors) ?? 1) : 1;
   if (errors.length > 0) return { errors };
   const offered = [tools, functions].reduce<number>((sum, list) => sum + (Array.isArray(list) ? list.length : 0), 0);
@@ -58,13 +60,19 @@ function wholeNumber(body: JsonObject, name: string, max: number, errors: CallEr
   return undefined;
 }
 
+/** Bytes of an image, of sound or of a file, in base64: words are none, wherever they stand. */
+function isEncoded(value: string, name: string | undefined): boolean {
+  const begin = /^data:[\w./+-]+(?:;[\w.=-]+)*;base64,/.exec(value)?.[0].length ?? (name === 'data' ? 0 : undefined);
+  return begin !== undefined && /^[A-Za-z0-9+/_-]*={0,2}$/.test(value.slice(begin));
+}
+
 /** How many tokens the texts of a body have, roughly: a quarter of their characters. */
 export function estimateTokens(body: JsonValue): number {
   let characters = 0;
   let media = 0;
   const visit = (value: JsonValue, name?: string): void => {
     if (typeof value === 'string') {
-      if (name === 'data' || (value.length > 1_000 && value.startsWith('data:'))) media++;
+      if (value.length > 1_000 && isEncoded(value, name)) media++;
       else characters += value.length;
     } else if (Array.isArray(value)) for (const item of value) visit(item);
     else if (isJsonObject(value)) for (const [member, item] of Object.entries(value)) visit(item, member);

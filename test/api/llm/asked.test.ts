@@ -70,6 +70,14 @@ describe('where a person has to decide first', () => {
     expect((await message).content).toEqual([{ type: 'text', text: `Dear ${ADDRESS}` }]);
   });
 
+  test('a stream is not held: its client would take the whole answer for an empty one', async () => {
+    const agent = await caller();
+    const settings = { baseURL: `${scene.server.url}${LLM}`, apiKey: agent.token, defaultQuery: { wait: '50' }, maxRetries: 0 };
+    await expect(new OpenAI(settings).chat.completions.create({ ...openai, stream: true })).rejects.toMatchObject({ status: 409 });
+    const ofAnthropic = new Anthropic(settings).messages.create({ ...anthropic, stream: true });
+    await expect(ofAnthropic).rejects.toMatchObject({ status: 409 });
+  });
+
   test('rejected: 403, and nothing was sent', async () => {
     const agent = await caller();
     const before = scene.provider.requests.length;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { executionBecomes } from '../../support/builders/gate.js';
-import { startModelProvider, type ModelProvider } from '../../support/llm/model-provider.js';
+import { OPENAI_KEY, startModelProvider, type ModelProvider } from '../../support/llm/model-provider.js';
 import type { ModelAnswer } from '../../support/llm/seen-call.js';
 import { json, refuses } from '../../support/llm/vendor-answers.js';
 import { auditOf } from '../../support/log/entries.js';
@@ -82,6 +82,8 @@ describe('a provider that does not answer as it should', () => {
     const reply = (await agent.client.post(`${LLM}/chat/completions`, openai)).expect(400);
     expect(reply.text('error.message')).toBe('m'.repeat(1_000));
     (await agent.client.post(`${LLM}/chat`, openai)).expect(502, 'PROVIDER_ERROR');
+    provider.script(refuses(400, `no such key: ${OPENAI_KEY}`));
+    expect((await agent.client.post(`${LLM}/chat/completions`, openai)).expect(400).text('error.message')).toBe('no such key: …');
     expect(JSON.stringify(await entriesOf(agent))).not.toContain('mmmm');
   });
 

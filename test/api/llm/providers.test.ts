@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
+import { asRoot } from '../../support/http/actors.js';
 import { executionBecomes } from '../../support/builders/gate.js';
 import { startModelProvider, type ModelProvider } from '../../support/llm/model-provider.js';
 import { postedStream } from '../../support/llm/posted-stream.js';
@@ -101,6 +102,16 @@ describe('fallbacks', () => {
     // Nobody listens there; the model of the other family is left out.
     (await agent.client.post(`${LLM}/chat/completions`, asked('closed'))).expect(200);
     expect(local.last().body.model).toBe('llama3:8b');
+  });
+
+  test('are not asked for what people approved: that runs at its own model, or not at all', async () => {
+    const careful = await anAgent(server).granted('llm:invoke', { hitlMode: 'propose' }).create();
+    const body = { model: 'closed', messages: [{ role: 'user', content: 'Good morning' }] };
+    const id = (await careful.client.post(`${LLM}/chat`, body)).expect(202).text('hitlRequestId');
+    const before = local.requests.length;
+    (await asRoot(server).post(`/api/v1/hitl/${id}/approve`)).expect(200);
+    await eventually(async () => expect((await auditOf(server, careful.id)).map(({ event }) => event)).toContain('execution.failed'));
+    expect(local.requests.length).toBe(before);
   });
 
   test('are not asked where something may have been generated', async () => {

@@ -80,7 +80,8 @@ async function digestOfShown(
   print(`\n${[requestText(request), ...instead].join('\n')}\n`);
   if (!isOpen(request)) return void print(`  It is ${request.status} already.`);
   if (breakGlass) print(`  ${styled('red', 'break-glass')}  whatever bars you is overridden; every admin is told\n`);
-  return (await isMeant(signal)) ? request.actionDigest : undefined;
+  if (await isMeant(signal)) return request.actionDigest;
+  return void print('  Nothing was decided.');
 }
 
 async function isMeant(signal: AbortSignal): Promise<boolean> {

@@ -28,6 +28,8 @@ export interface OutgoingCall {
   readonly body: JsonObject;
   readonly headers: Readonly<Record<string, string>>;
   readonly wantsUsage: boolean;
+  /** People approved this model: no other one is asked in its place. */
+  readonly isApproved?: true;
   readonly tokens: TokenMap;
   /** How the answer is read. */
   readonly settings: PiiSettings;
@@ -93,7 +95,8 @@ export class PerformCallService {
 
   private async inTurn(call: OutgoingCall, cancellation: Cancellation): Promise<Omit<Performed, 'durationMs'>> {
     let last: Omit<Performed, 'durationMs'> = { ...NOTHING, model: call.model, provider: '', failure: NOBODY };
-    for (const { provider, model } of this.providers.candidatesFor(call.model, call.family)) {
+    const candidates = this.providers.candidatesFor(call.model, call.family);
+    for (const { provider, model } of call.isApproved ? candidates.slice(0, 1) : candidates) {
       const asked = { model, provider: provider.name };
       const answer = await askProvider(provider, {
         method: 'POST', path: COMPLETION_PATH[call.family], body: JSON.stringify(bodyFor(call, model)),

@@ -63,7 +63,7 @@ async function askOnce(
     if (status < 500 || status === 501) breaker.succeeded();
     else breaker.failed();
     if (status >= 200 && status <= 299) return { kind: 'answered', response };
-    return { ...failed(await failureOf(response), NOT_BEGUN.has(status)), ...retryAfter(response) };
+    return { ...failed(await failureOf(response, provider.key), NOT_BEGUN.has(status)), ...retryAfter(response) };
   } catch (error) {
     if (signal.aborted) {
       const failure = signal.reason instanceof AnswerBroken ? signal.reason.failure : { message: 'The call was broken off.' };
@@ -86,23 +86,24 @@ function keyOf({ family, key }: ConnectedProvider): Record<string, string> {
   return family === 'openai' ? { authorization: `Bearer ${key}` } : { 'x-api-key': key };
 }
 
-async function failureOf(response: Dispatcher.ResponseData): Promise<ProviderFailure> {
+async function failureOf(response: Dispatcher.ResponseData, key: string | undefined): Promise<ProviderFailure> {
   const { statusCode: status } = response;
   const failure = { code: 'PROVIDER_ERROR', message: `The provider answered ${status}.`, status } as const;
   if (!CALLERS_FAULT.has(status)) {
     await response.body.dump({ limit: REFUSAL_BYTES_MAX });
     return failure;
   }
-  const refusal = await refusalIn(response);
+  const refusal = await refusalIn(response, key);
   return { ...failure, refusal };
 }
 
-/** What the provider says: a message of at most 1,000 characters, and its words for it. */
-async function refusalIn(response: Dispatcher.ResponseData): Promise<JsonObject> {
+/** What the provider says, without its key: a message of at most 1,000 characters, and its words for it. */
+async function refusalIn(response: Dispatcher.ResponseData, key: string | undefined): Promise<JsonObject> {
   try {
     const body = await readWhole(response.body, REFUSAL_BYTES_MAX);
     const error = isJsonObject(body['error']) ? body['error'] : {};
-    const message = typeof error['message'] === 'string' ? error['message'].slice(0, REFUSAL_MAX) : 'The provider refuses the call.';
+    const said = typeof error['message'] === 'string' ? error['message'] : 'The provider refuses the call.';
+    const message = (key ? said.replaceAll(key, '…') : said).slice(0, REFUSAL_MAX);
     const words = ['type', 'param', 'code'].flatMap((name) => {
       const value = error[name];
       return value === null || (typeof value === 'string' && value.length <= 100) ? [[name, value] as const] : [];

@@ -34,7 +34,7 @@ export class WireCallsService {
       const reply = await this.calls.call({ family, ...options, sink, onScan: (scan) => showScan(response, scan) }, caller);
       if (reply.kind === 'streamed') sink.end(reply.ending);
       else if (reply.kind === 'failed') failed(response, family, reply.performed.failure!, requestId);
-      else send(response, 200, answerIn(reply));
+      else send(response, 200, answerIn(reply, options.body['stream'] === true));
     } catch (error) {
       if (!response.headersSent) throw error;
       sink.end(errorEvent(family, problemFrom(error), requestId));
@@ -43,8 +43,11 @@ export class WireCallsService {
 }
 
 /** Clients take a status below 300 for a completion. */
-function answerIn(reply: Extract<ModelReply, { kind: 'answered' | 'asked' }>): JsonObject {
-  if (reply.kind === 'answered') return reply.answer;
+function answerIn(reply: Extract<ModelReply, { kind: 'answered' | 'asked' }>, isStream: boolean): JsonObject {
+  if (reply.kind === 'answered') {
+    if (!isStream) return reply.answer;
+    throw new Problem('CONFLICT', 'The answer of this call is kept whole: ask for it without a stream.', { headers: NO_RETRY });
+  }
   const { executionId, hitlRequestId, expiresAt, status: _, ...rest } = reply.body;
   const detail = 'A person has to decide first: GET /api/v1/executions/:id has the answer, and with ?wait= the call is held.';
   const members = { executionId: executionId ?? null, hitlRequestId: hitlRequestId ?? null, expiresAt: expiresAt ?? null, ...rest };

@@ -25,7 +25,9 @@ export function wireOptions(request: Request): WireOptions {
   if (!isJsonObject(body)) throw invalid([{ pointer: '', message: 'must be a JSON object' }]);
   const { wait = 0 } = readQuery(VendorQuery, queryOf(request.originalUrl), { lenient: true });
   const agent = request.headers['x-agent-id'];
-  return { body, wait, scanPii: scanIn(request), forAgentId: typeof agent === 'string' ? agent : undefined, headers: passedOn(request) };
+  // A client that reads a stream takes a whole answer for an empty one.
+  const held = body['stream'] === true ? 0 : wait;
+  return { body, wait: held, scanPii: scanIn(request), forAgentId: typeof agent === 'string' ? agent : undefined, headers: passedOn(request) };
 }
 
 function scanIn({ headers }: Request): boolean {
