@@ -27,7 +27,8 @@ export function wireOptions(request: Request): WireOptions {
   const agent = request.headers['x-agent-id'];
   // A client that reads a stream takes a whole answer for an empty one.
   const held = body['stream'] === true ? 0 : wait;
-  return { body, wait: held, scanPii: scanIn(request), forAgentId: typeof agent === 'string' ? agent : undefined, headers: passedOn(request) };
+  const forAgentId = typeof agent === 'string' ? agent : undefined;
+  return { body, wait: held, scanPii: scanIn(request), forAgentId, headers: passedOn(request) };
 }
 
 function scanIn({ headers }: Request): boolean {
