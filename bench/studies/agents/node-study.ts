@@ -37,7 +37,12 @@ export const nodeStudy: Study = {
         `  ${whole(waiting.nodes)} nodes that wait: ${whole(waiting.busy)} database connections in use in the middle of ${LOOKS} looks `
           + `(${whole(waiting.busyAtMost)} at most), memory + ${cell(waiting.grownBy / 2 ** 20)} MiB.`, '',
       ].join('\n');
-      return { text, values: { figure: 'node', ...found, rounds, news, waiting } };
+      const goals: Goal[] = [
+        { what: 'an execution by a node, to the http connector', value: found.ratio, wanted: 0.35 },
+        { what: 'news at a waiting node, p99', value: news.p99, wanted: 100, bound: 'most', unit: 'ms' },
+        { what: 'nodes that wait, memory', value: waiting.grownBy / 2 ** 20, wanted: 50, bound: 'most', unit: 'MiB' },
+      ];
+      return { text, values: { figure: 'node', ...found, rounds, news, waiting }, goals };
     } finally {
       await scene.close();
     }

@@ -42,7 +42,11 @@ export const resolveStudy: Study = {
       ...sidesTable(rounds, { resolve: 'resolve', bare: 'bare' }), '',
       `  At ${PER_SECOND} a second: p50 ${cell(p50)} ms, p95 ${cell(p95)} ms, p99 ${cell(p99)} ms, of ${whole(calls)}.`, '',
     ].join('\n');
-    return { text, values: { figure: 'resolve', ...found, rounds, alone: { p50, p95, p99, calls } } };
+    const goals: Goal[] = [
+      { what: 'resolve, to a bare insert', value: found.ratio, wanted: 0.4 },
+      { what: `resolve at ${PER_SECOND} a second, p95`, value: p95, wanted: 10, bound: 'most', unit: 'ms' },
+    ];
+    return { text, values: { figure: 'resolve', ...found, rounds, alone: { p50, p95, p99, calls } }, goals };
   },
 };
 

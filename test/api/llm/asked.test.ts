@@ -70,13 +70,13 @@ describe('where a person has to decide first', () => {
     expect((await message).content).toEqual([{ type: 'text', text: `Dear ${ADDRESS}` }]);
   });
 
-  test('a stream is not held: its client would take the whole answer for an empty one', async () => {
-    const agent = await caller();
-    const settings = { baseURL: `${scene.server.url}${LLM}`, apiKey: agent.token, defaultQuery: { wait: '50' }, maxRetries: 0 };
-    await expect(new OpenAI(settings).chat.completions.create({ ...openai, stream: true })).rejects.toMatchObject({ status: 409 });
-    const ofAnthropic = new Anthropic(settings).messages.create({ ...anthropic, stream: true });
-    await expect(ofAnthropic).rejects.toMatchObject({ status: 409 });
-  });
+  test.each([['/chat/completions', openai], ['/messages', anthropic]] as const)(
+    'a stream on %s is not held: its client would take the whole answer for an empty one', async (path, body) => {
+      const agent = await caller();
+      const call = agent.client.post(`${LLM}${path}`, { ...body, stream: true }, { query: { wait: 50 } });
+      (await approve(await requestOfAgent(agent))).expect(200);
+      expect((await call).expect(409).at('error.code')).toBe('HITL_PENDING');
+    });
 
   test('rejected: 403, and nothing was sent', async () => {
     const agent = await caller();
