@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { residentBytes } from '../../processes.js';
+import type { Goal } from '../../goals.js';
 import { cell, whole } from '../../report.js';
 import type { Study, StudyContext } from '../../study.js';
 import { callsOf, inTurn, ratios, ratioText, sidesTable } from './in-turn.js';

@@ -4,6 +4,7 @@ import { anAdmin, post } from '../../callers.js';
 import { startOpenLoop } from '../../load/open-loop.js';
 import type { Phase } from '../../measure.js';
 import { cpuSeconds } from '../../processes.js';
+import type { Goal } from '../../goals.js';
 import { cell, whole } from '../../report.js';
 import type { Study, StudyContext } from '../../study.js';
 import { callsOf, inTurn, ratios, ratioText, sidesTable } from './in-turn.js';
