@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { piiSettings } from '../../src/domain/pii/settings.js';
@@ -62,6 +63,14 @@ describe('the scanner', () => {
     const { threads } = scanner as unknown as { threads: { threads: { terminate(): Promise<number> }[] } };
     await Promise.all([expect(scanning).rejects.toThrow(ScanFailed), ...threads.threads.map((thread) => thread.terminate())]);
     await expect(scanner.scan(call(LONG))).resolves.toMatchObject({ counts: { EMAIL_ADDRESS: 1 } });
+  });
+
+  it('outlives what a thread says too late, and never links a thread by require, which Node.js cannot end', async () => {
+    const scanner = scannerOf();
+    await scanner.scan(call(LONG));
+    const { threads } = scanner as unknown as { threads: EventEmitter & { options: { execArgv: string[] } } };
+    expect(() => threads.emit('error', new Error('an answer to a task that was given up'))).not.toThrow();
+    expect(threads.options.execArgv).toContain('--no-experimental-require-module');
   });
 
   it('fails closed when too many wait', async () => {

@@ -4,11 +4,11 @@ import { DataSource } from 'typeorm';
 import { RecordKeepers } from '../../../platform/audit/record-keepers.js';
 import type { Scope } from '../../../platform/auth/access/scope.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import { threadPool } from '../../../platform/threads/thread-pool.js';
 import { AnchorComparison } from '../anchors/anchor-comparison.service.js';
 import type { AskedAnchors } from '../anchors/ask-anchors.js';
 import { isChainNamed } from './source/log-header.query.js';
 import type { Verification } from './verification-result.js';
-import { threadPool } from './worker-threads.js';
 
 export interface VerificationOrder {
   readonly databaseUrl: string;
@@ -53,7 +53,7 @@ export class DatabaseVerifier {
 
 /** Verifies in a thread of its own, so that no call waits while entries and rows are compared. */
 async function verifyInThread(order: VerificationOrder): Promise<Verification> {
-  const thread = threadPool(new URL('./verification-thread.js', import.meta.url), 1);
+  const thread = threadPool(new URL('./verification-thread.js', import.meta.url), { minThreads: 1, maxThreads: 1, atomics: 'disabled' });
   const answer = await (thread.run(order) as Promise<VerificationAnswer>).finally(() => thread.destroy());
   if ('found' in answer) return answer.found;
   throw Object.assign(new Error(answer.failed.message), { code: answer.failed.code });

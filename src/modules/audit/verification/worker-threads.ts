@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os';
-import { Piscina } from 'piscina';
 import type { TaskFound, TaskRunner } from '../../../domain/audit/integrity/verification-tasks.js';
+import { threadPool } from '../../../platform/threads/thread-pool.js';
 
 /** Names the connections of a verification, as `pg_stat_activity` shows them. */
 export const VERIFICATION = 'countersign audit verify';
@@ -33,7 +33,10 @@ export interface Threads extends TaskRunner {
 
 /** Starts threads that share the tasks, each taking the next one when it is done with its last. */
 export function startThreads(count: number, setting: ThreadSetting): Threads {
-  const pool = threadPool(new URL('./worker-thread.js', import.meta.url), count, { workerData: setting, resourceLimits: LIMITS });
+  // Their timers, which keep connections alive, go on: an idle thread is not put to sleep.
+  const pool = threadPool(new URL('./worker-thread.js', import.meta.url), {
+    minThreads: count, maxThreads: count, atomics: 'disabled', workerData: setting, resourceLimits: LIMITS,
+  });
   return {
     end: () => pool.destroy(),
     run: async (tasks, onEntries) => {
@@ -41,11 +44,4 @@ export function startThreads(count: number, setting: ThreadSetting): Threads {
       return Promise.all(tasks.map((task) => pool.run(task) as Promise<TaskFound>)).finally(() => pool.off('message', onEntries));
     },
   };
-}
-
-/** A pool of threads that run what a file exports as `run`, one task at a time each. Their timers, which keep connections alive, go on. */
-export function threadPool(file: URL, count: number, options: ConstructorParameters<typeof Piscina>[0] = {}): Piscina {
-  return new Piscina({
-    filename: file.href, name: 'run', minThreads: count, maxThreads: count, concurrentTasksPerWorker: 1, atomics: 'disabled', ...options,
-  });
 }

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import type { JsonValue } from '../../../domain/json.js';
 import { readAnswer, type ReadAnswer } from '../../../domain/pii/answers/answer-body.js';
 import type { TokenMap } from '../../../domain/pii/answers/tokens.js';
@@ -7,6 +7,7 @@ import type { ProviderFamily } from '../../../domain/pii/body/structural-members
 import { Work, WorkLimit } from '../../../domain/pii/scan.js';
 import { previewText, scanCall, type CallToScan, type ScannedCall, type ScannedText } from '../../../domain/pii/scan-call.js';
 import type { PiiSettings } from '../../../domain/pii/settings.js';
+import { threadPool } from '../../../platform/threads/thread-pool.js';
 
 /** Longer bodies, in UTF-16 units, are scanned in a thread. */
 const INLINE_MAX = 64 * 1024;
@@ -83,8 +84,7 @@ export class PiiScanner implements OnModuleDestroy {
 }
 
 function startThreads(): Piscina {
-  return new Piscina({
-    filename: new URL('./scan-thread.js', import.meta.url).href,
-    minThreads: 0, maxThreads: THREADS, idleTimeout: IDLE_MS, concurrentTasksPerWorker: 1, resourceLimits: LIMITS,
+  return threadPool(new URL('./scan-thread.js', import.meta.url), {
+    minThreads: 0, maxThreads: THREADS, idleTimeout: IDLE_MS, resourceLimits: LIMITS,
   });
 }
