@@ -213,6 +213,12 @@ describe('wrong usage is one sentence with exit code 2, and no key is in it', ()
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 
+  test('where nothing was sent nobody is told that it may have been done', async () => {
+    const there = { COUNTERSIGN_URL: 'http://127.0.0.1:1', COUNTERSIGN_KEY: SECRET };
+    const { code, stderr } = await countersign(['stop', '--all', '--reason', 'test'], there);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/by --url or COUNTERSIGN_URL\.\n$/)]);
+  });
+
   test('answers that are none: a proxy\'s page, half of one, one without an end, none at all', async () => {
     const stranger = createServer((request, response) => {
       const kind = request.headers.authorization?.at(-1);

@@ -79,8 +79,8 @@ function exitCodeOf({ code, status }: CountersignError): ExitCode {
 
 /** What the service repeats of somebody's is shown so that every character is seen. */
 function whatWentWrong(error: CountersignError): string {
-  const { code, detail, cause, requestId, executionId, hitlId, errors = [] } = error;
-  const why = code === 'UNREACHABLE' && cause instanceof Error ? ` (${cause.message || (cause as NodeJS.ErrnoException).code})` : '';
+  const { code, detail, cause, requestId, executionId, hitlId, retryAfterMs, errors = [] } = error;
+  const why = code === 'UNREACHABLE' && retryAfterMs !== Infinity && cause instanceof Error ? ` (${cause.message || (cause as NodeJS.ErrnoException).code})` : '';
   const pointers = errors.filter(({ pointer }) => !detail.includes(pointer)).map(({ pointer, message }) => `; ${pointer}: ${message}`);
   const about = [['execution', executionId], ['request', hitlId], ['call', requestId]]
     .flatMap(([what, id]) => (id ? [`${what} ${id}`] : []));

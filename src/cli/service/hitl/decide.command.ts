@@ -1,6 +1,7 @@
-import type { Countersign, Input, RequestReply } from '@countersign/sdk';
+import type { Countersign, RequestReply } from '@countersign/sdk';
 import { Command, Option } from 'commander';
 import { createInterface } from 'node:readline/promises';
+import type { JsonObject } from '../../../domain/json.js';
 import { UsageError, onService, withServiceOptions, type ServiceOptions } from '../service-command.js';
 import { EXIT, type ExitCode } from '../../command-output.js';
 import { print, printJson, styled } from '../shown.js';
@@ -72,7 +73,8 @@ async function approve({ hitl }: Countersign, id: string, options: ApprovalOptio
 
 /** Shows a person what would run, and what they would have instead. @returns undefined where that is no yes */
 async function digestOfShown(
-  hitl: Countersign['hitl'], id: string, { json, editedInput, breakGlass }: ApprovalOptions & { editedInput?: Input }, signal: AbortSignal,
+  hitl: Countersign['hitl'], id: string, { json, editedInput, breakGlass }: ApprovalOptions & { editedInput?: JsonObject },
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   if (json || !process.stdin.isTTY || !process.stdout.isTTY) throw new UsageError(NEEDS_DIGEST);
   const request = await hitl.get(id, {}, { signal });
