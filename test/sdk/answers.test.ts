@@ -63,8 +63,10 @@ describe('no answer of the service is BAD_RESPONSE', () => {
     ['to an execution', (client) => client.waitFor('hitl_1'),
       [{ id: 'hitl_1', status: 'approved', execution: { id: 'exec_1' } }, { ok: true }]],
   ])('an object of another kind: %s', async (_, call, bodies) => {
+    const before = receiver.requests.length;
     receiver.script(...bodies.map((body) => ({ body })));
     expect(await rejection(call(sdk()))).toMatchObject({ code: 'BAD_RESPONSE', detail: expect.stringMatching(/has the status/) });
+    expect(receiver.requests.length - before).toBe(bodies.length);
   });
 
   test('cut off in the middle', async () => {

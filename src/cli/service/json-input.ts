@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isJsonObject, type JsonObject } from '../../domain/json.js';
+import { UsageError } from '../command-output.js';
 import { parseStrictJson } from '../../platform/http/request/strict-json.js';
-import { UsageError } from './service-command.js';
 
 const STANDARD_INPUT = 0;
 

@@ -247,6 +247,10 @@ test('an old word of the key that it was recovered lets nobody off that was star
   let older: SavedState | undefined;
   try {
     const env = { ...TEST_ENVIRONMENT, DATABASE_URL: own.database.url, AUDIT_ANCHORS };
+    const served = await countersign(['recover', '--accept-loss'], env);
+    expect([served.code, served.stderr]).toEqual([1, expect.stringContaining('servers serve this database')]);
+    (await anonymous(own).get('/health/ready')).expect(200);
+    await own.kill();
     expect(await countersign(['recover', '--accept-loss'], env)).toMatchObject({ code: 0 });
     const [word] = await own.sql<{ at: string; note: string }>('select recovered_at::text as at, recovered_note as note from instance');
     await own.database.asSuperuser('update instance set recovered_at = null, recovered_note = null');
