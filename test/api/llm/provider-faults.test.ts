@@ -85,6 +85,14 @@ describe('a provider that does not answer as it should', () => {
     provider.script(refuses(400, `no such key: ${OPENAI_KEY}`));
     expect((await agent.client.post(`${LLM}/chat/completions`, openai)).expect(400).text('error.message')).toBe('no such key: …');
     expect(JSON.stringify(await entriesOf(agent))).not.toContain('mmmm');
+    // It may quote what it was sent, where the scan was left out too.
+    const quoted = 'no such user: ada.lovelace@analytical.example';
+    for (const [path, body] of [['chat/completions', openai], ['messages', anthropic], ['v1/messages/count_tokens', anthropic]] as const) {
+      provider.script(refuses(400, quoted));
+      const passed = await agent.client.post(`${LLM}/${path}`, body, { headers: { 'x-scan-pii': 'false' } });
+      expect(passed.expect(400).text('error.message')).toBe('no such user: <EMAIL_ADDRESS>');
+    }
+    expect(server.output()).not.toContain('lovelace');
   });
 
   test('one that is busy is asked three times in all, and then it is an error', async () => {

@@ -101,6 +101,7 @@ export class PerformCallService {
       const answer = await askProvider(provider, {
         method: 'POST', path: COMPLETION_PATH[call.family], body: JSON.stringify(bodyFor(call, model)),
         headers: { 'content-type': 'application/json', ...call.headers }, signal: cancellation.signal, deadline: call.deadline,
+        settings: call.settings,
       });
       if (answer.kind === 'answered') return { ...asked, ...(await this.read(call, answer.response, cancellation)) };
       last = { ...NOTHING, ...asked, failure: cancellation.failure ?? answer.failure };
