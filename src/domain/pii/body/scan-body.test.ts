@@ -176,7 +176,7 @@ describe('the scan of a body', () => {
     const called = (json: string) => ({ messages: [{ role: 'assistant', tool_calls: [{ function: { name: 'send', arguments: json } }] }] });
     const cut = '{"to":"Hi\\nanna\\u0040example.com","cc":"\\\\u0061nna\\\\u0040example.com bea@example.com';
     expect(redacted(called(cut))).toEqual(called('{"to":"Hi\\n<EMAIL_ADDRESS>","cc":"<EMAIL_ADDRESS> <EMAIL_ADDRESS>'));
-    const lines = scanCall({ body: JSON.stringify(called(`${cut}\nanna@example.com`)), family: 'openai',
+    const lines = scanCall({ body: JSON.stringify(called(`${cut}\\nanna@example.com`)), family: 'openai',
       settings: piiSettings({ action: 'tokenize' }) });
     expect(lines.tokens).toEqual([['<EMAIL_ADDRESS_1>', MAIL], ['<EMAIL_ADDRESS_2>', 'bea@example.com']]);
   });
