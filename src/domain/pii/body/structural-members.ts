@@ -63,6 +63,11 @@ export const ANSWER_SHAPES: Readonly<Record<ProviderFamily, ShapeMembers>> = {
   },
 };
 
+/** Of an event of Anthropic's stream: what comes whole in it. */
+export const EVENT_SHAPE: ShapeMembers = {
+  type: 'keep', index: 'keep', usage: 'skip', content_block: BLOCK, delta: { ...BLOCK, citation: CITATION, stop_reason: 'keep' },
+};
+
 /** Types of parts and blocks whose members above are all that they have. */
 const TEXT_TYPES: ReadonlySet<unknown> = new Set([
   undefined, 'text', 'refusal', 'thinking', 'redacted_thinking', 'tool_use', 'tool_result', 'server_tool_use', 'web_search_tool_result',
