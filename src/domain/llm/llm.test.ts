@@ -122,7 +122,8 @@ describe('a stream', () => {
   ] as const)('of the other family: %s in what comes whole in an event, and leaves what is sealed', (_what, more, map, wanted, counts) => {
     const written = map.size > 0 ? '<EMAIL_ADDRESS_1>' : EMAIL;
     const values = new Map([...map.keys()].map((token) => [token, 'bea@example.com']));
-    const sealed = 'Eo8CCioIARgCIiQ3YTAwMjY1Mi1mZjM5LTQ1NGUtODgxNC1kNjNjNTk1ZWI3Y2Q=';
+    // A scan would take it for a secret.
+    const sealed = 'sk_live_4eC39HqLyjWDarjtT1zdp7dc';
     const search = { type: 'web_search_result', url: 'https://example.com', title: written, encrypted_content: sealed, page_age: null };
     const events = [
       { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: written, signature: sealed } },

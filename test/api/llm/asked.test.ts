@@ -92,7 +92,10 @@ describe('where a person has to decide first', () => {
     const id = (await agent.client.post(`${LLM}/chat`, openai)).expect(202).text('hitlRequestId');
     const { input } = await requestOf(scene.server, id);
     const edited = { ...(input as object), maxTokens: 1 };
-    expect((await scene.root.post(`/api/v1/hitl/${id}/approve`, { editedInput: edited })).status).toBe(422);
+    for (const editedInput of [edited, input]) {
+      (await scene.root.post(`/api/v1/hitl/${id}/approve`, { editedInput })).expect(422, 'INVALID_INPUT');
+    }
+    expect((await requestOf(scene.server, id)).status).toBe('pending');
   });
 
   test('a body that was changed below the service runs nothing, and verification names it', async () => {
@@ -128,6 +131,7 @@ describe('an Idempotency-Key that comes again', () => {
     const before = scene.provider.requests.length;
     const again = (await once.post(`${LLM}/chat/completions`, openai)).expect(409);
     expect(again.at('error')).toMatchObject({ code: 'CONFLICT', executionId: expect.stringMatching(/^exec_/) });
+    expect(again.headers.get('x-should-retry')).toBe('false');
     expect(scene.provider.requests.length).toBe(before);
     expect((await once.post(`${LLM}/chat/completions`, anthropic)).status).toBe(400);
     const other = await once.post(`${LLM}/chat/completions`, { ...openai, temperature: 1 });

@@ -198,6 +198,10 @@ describe('a call that breaks off', () => {
     await server.sql(`update executions set lease_until = clock_timestamp() - interval '1 second' where status = 'running'`);
     const [{ id }] = await server.sql<{ id: string }>('select id from executions where agent_id = $1', [agent.id]) as [{ id: string }];
     expect(await executionBecomes(server, id, 'failed')).toMatchObject({ error: { code: 'SERVER_ENDED' } });
+    const entries = await entriesOf(agent);
+    expect(entries.map(({ event }) => event)).toEqual(['execution.started', 'llm.request', 'execution.failed']);
+    expect(entries[1]!.metadata).toMatchObject({ brokenOff: true, model: 'gpt-test', provider: 'openai', executionId: id,
+      promptTokens: expect.any(Number) });
   });
 });
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json.js';
+import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../../domain/json.js';
 import { textOf } from '../../../domain/llm/whole-answer.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { parseStrictJson } from '../../../platform/http/request/strict-json.js';
 import { OUTPUT_BYTES_MAX } from '../../gate/runtimes/output.js';
-import type { LeftBehind, Runtime, RuntimeCall, RuntimeError, RuntimeOutcome } from '../../gate/runtimes/runtime.js';
+import type { CutOff, LeftBehind, Runtime, RuntimeCall, RuntimeError, RuntimeOutcome } from '../../gate/runtimes/runtime.js';
 import { ModelProviders } from '../providers/model-providers.js';
 import { ScanSettingsQuery } from '../scan/scan-settings.query.js';
 import { type CallFacts, closingEvents, outputOf } from './llm-events.js';
@@ -60,9 +60,13 @@ export class LlmRuntime implements Runtime {
     }
   }
 
-  /** Nobody has the answer of a call that a crash cut off, and nothing outside was changed. */
-  withdraw(_tx: Tx): Promise<LeftBehind> {
-    return Promise.resolve({ kind: 'untouched', error: ENDED });
+  /** Nobody has the answer of a call that a crash cut off, and nothing outside was changed. What it may have cost is its prompt. */
+  withdraw(_tx: Tx, { id: executionId, input: text }: CutOff): Promise<LeftBehind> {
+    const input = readJson(text);
+    if (!isJsonObject(input)) return Promise.resolve({ kind: 'untouched', error: ENDED });
+    const [model, provider, digest] = [textIn(input, 'model'), textIn(input, 'provider'), textIn(input, 'digest')];
+    const metadata = { executionId, model, provider, promptTokens: Number(input['tokens']), digest, brokenOff: true };
+    return Promise.resolve({ kind: 'untouched', error: ENDED, events: [{ type: 'llm.request', metadata }] });
   }
 
   /** From what people approved, which is scanned. The answer is kept, so that values that it holds are taken out. */
@@ -74,8 +78,9 @@ export class LlmRuntime implements Runtime {
     const { pii } = await this.settings.of(organizationId);
     const { stream: _, stream_options: __, ...whole } = body;
     const performed = await this.calls.perform({
-      family, model, body: whole, headers: {}, wantsUsage: true, isApproved: true, tokens: new Map(),
-      settings: { ...pii, answers: 'redact' }, deadline,
+      family, model, body: whole, headers: {}, wantsUsage: true, tokens: new Map(),
+      // People approved this model.
+      settings: { ...pii, answers: 'redact' }, deadline, mayStandIn: () => Promise.resolve(false),
     }, signal);
     const scan = { counts: {}, isSkipped: false, unscanned: 0, settings: pii };
     const outcome = outcomeOf(performed, { executionId, digest: textIn(input, 'digest'), promptTokens: Number(tokens), scan });

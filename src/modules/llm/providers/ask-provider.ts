@@ -111,8 +111,8 @@ async function refusalIn(response: Dispatcher.ResponseData, redact: (said: strin
     const message = redact(said).slice(0, REFUSAL_MAX);
     const words = ['type', 'param', 'code'].flatMap((name) => {
       const value = error[name];
-      if (value === null) return [[name, value] as const];
-      return typeof value === 'string' && value.length <= 100 ? [[name, redact(value)] as const] : [];
+      const word = typeof value === 'string' && value.length <= 100 ? redact(value) : null;
+      return word !== null || value === null ? [[name, word] as const] : [];
     });
     return { message, ...Object.fromEntries(words) };
   } catch (error) {
