@@ -129,9 +129,10 @@ describe('a stream', () => {
       { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: written, signature: sealed } },
       { type: 'content_block_start', index: 1, content_block: { type: 'web_search_tool_result', tool_use_id: 's', content: [search] } },
       { type: 'content_block_start', index: 2, content_block: { type: 'tool_use', id: 't', name: 'f', input: { to: written } } },
-      { type: 'content_block_delta', index: 3, delta: { type: 'citations_delta', citation: { cited_text: written, encrypted_index: sealed } } },
+      { type: 'content_block_delta', index: 3,
+        delta: { type: 'citations_delta', citation: { cited_text: written, encrypted_index: sealed } } },
       { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: sealed } },
-      { type: 'message_delta', delta: { stop_reason: 'stop_sequence', stop_sequence: written }, usage: { output_tokens: 4111111111111111 } },
+      { type: 'message_delta', delta: { stop_reason: 'stop_sequence', stop_sequence: written }, usage: { output_tokens: 4 } },
     ];
     const texts = new AnswerTexts({ ...settings, ...more }, values);
     const reader = streamReader('anthropic', texts, true);

@@ -78,6 +78,18 @@ describe('where a person has to decide first', () => {
       expect((await call).expect(409).at('error.code')).toBe('HITL_PENDING');
     });
 
+  test('an image that was approved is counted as everywhere', async () => {
+    const agent = await caller();
+    const image = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }];
+    const call = agent.client.post(`${LLM}/chat/completions`, { model: 'gpt-test', messages: [{ role: 'user', content: image }] }, {
+      query: { wait: 50 },
+    });
+    (await approve(await requestOfAgent(agent))).expect(200);
+    (await call).expect(200);
+    const [entry] = (await auditOf(scene.server, agent.id)).filter(({ event }) => event === 'llm.request');
+    expect(entry!.metadata).toMatchObject({ unscanned: 1 });
+  });
+
   test('rejected: 403, and nothing was sent', async () => {
     const agent = await caller();
     const before = scene.provider.requests.length;

@@ -60,7 +60,7 @@ class Walk {
     if (typeof value === 'string') {
       return shape === 'keep' && NAME.test(value) ? value : this.text(value, { pointer, member, kind: 'text' });
     }
-    if (typeof value === 'number') return shape === undefined ? this.number(value, pointer, member) : value;
+    if (typeof value === 'number') return shape === 'keep' ? value : this.number(value, pointer, member);
     if (Array.isArray(value)) return value.map((element, index) => this.value(element, shape, `${pointer}/${index}`, member));
     return isJsonObject(value) ? this.object(value, shape === 'keep' ? undefined : shape, pointer) : value;
   }

@@ -15,7 +15,8 @@ import { detectedEvents } from './llm-events.js';
 import { NO_RETRY } from './model-request.js';
 
 /** What of the gate's answer says why. */
-type Blocked = Pick<Extract<AdmissionAnswer, { kind: 'dry_run' }>, 'byLimits' | 'reached'> & { reason: string | undefined; executionId?: string };
+type Blocked = Pick<Extract<AdmissionAnswer, { kind: 'dry_run' }>, 'byLimits' | 'reached'>
+  & { readonly reason: string | undefined; readonly executionId?: string };
 
 /** Calls that end before the gate's commit, which would have judged their callers. */
 @Injectable()

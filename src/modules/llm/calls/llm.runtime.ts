@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../../domain/json.js';
 import { textOf } from '../../../domain/llm/whole-answer.js';
+import { mapTexts } from '../../../domain/pii/body/map-texts.js';
+import { REQUEST_SHAPES } from '../../../domain/pii/body/structural-members.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { parseStrictJson } from '../../../platform/http/request/strict-json.js';
 import { OUTPUT_BYTES_MAX } from '../../gate/runtimes/output.js';
@@ -82,7 +84,8 @@ export class LlmRuntime implements Runtime {
       // People approved this model.
       settings: { ...pii, answers: 'redact' }, deadline, mayStandIn: () => Promise.resolve(false),
     }, signal);
-    const scan = { counts: {}, isSkipped: false, unscanned: 0, settings: pii };
+    const { unscanned } = mapTexts(body, REQUEST_SHAPES[family], (text) => text);
+    const scan = { counts: {}, isSkipped: false, unscanned, settings: pii };
     const outcome = outcomeOf(performed, { executionId, digest: textIn(input, 'digest'), promptTokens: Number(tokens), scan });
     if (outcome.kind !== 'executed' || performed.answer === undefined) return outcome;
     const output = { ...(outcome.output as JsonObject), content: textOf(family, performed.answer), answer: performed.answer };

@@ -55,7 +55,8 @@ export async function askProvider(provider: ConnectedProvider, asked: ProviderRe
 }
 
 async function askOnce(
-  provider: ConnectedProvider, { method, path, headers, body, signal, deadline, settings = DEFAULT_PII_SETTINGS }: ProviderRequest,
+  provider: ConnectedProvider,
+  { method, path, headers, body, signal, deadline, settings = DEFAULT_PII_SETTINGS }: ProviderRequest,
 ): Promise<ProviderAnswer & { readonly retryAfterMs?: number }> {
   const { breaker, pool, baseUrl } = provider;
   if (!breaker.enter()) return failed({ message: 'The provider failed several times in a row, and is not asked for a while.' }, true);
@@ -68,7 +69,8 @@ async function askOnce(
     if (status < 500 || status === 501) breaker.succeeded();
     else breaker.failed();
     if (status >= 200 && status <= 299) return { kind: 'answered', response };
-    return { ...failed(await failureOf(response, (said) => redacted(said, provider.key, settings)), NOT_BEGUN.has(status)), ...retryAfter(response) };
+    const failure = await failureOf(response, (said) => redacted(said, provider.key, settings));
+    return { ...failed(failure, NOT_BEGUN.has(status)), ...retryAfter(response) };
   } catch (error) {
     if (signal.aborted) {
       const failure = signal.reason instanceof AnswerBroken ? signal.reason.failure : { message: 'The call was broken off.' };

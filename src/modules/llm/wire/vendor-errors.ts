@@ -8,13 +8,13 @@ const OWN = /^\/api\/v1\/llm\/(?:chat|scan|usage)\/?$/i;
 const WIRE = /^\/api\/v1\/llm\/(?:v1\/)?([^/]*)/i;
 
 const OPENAI_TYPES: Readonly<Record<number, string>> = {
-  400: 'invalid_request_error', 401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 405: 'invalid_request_error', 413: 'invalid_request_error',
-  415: 'invalid_request_error', 422: 'invalid_request_error', 409: 'conflict_error', 429: 'rate_limit_error',
+  400: 'invalid_request_error', 401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 405: 'invalid_request_error',
+  413: 'invalid_request_error', 415: 'invalid_request_error', 422: 'invalid_request_error', 409: 'conflict_error', 429: 'rate_limit_error',
 };
 const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
-  400: 'invalid_request_error', 401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 405: 'invalid_request_error', 413: 'request_too_large',
-  415: 'invalid_request_error', 422: 'invalid_request_error', 409: 'invalid_request_error', 429: 'rate_limit_error',
-  503: 'overloaded_error', 504: 'timeout_error',
+  400: 'invalid_request_error', 401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 405: 'invalid_request_error',
+  413: 'request_too_large', 415: 'invalid_request_error', 422: 'invalid_request_error', 409: 'invalid_request_error',
+  429: 'rate_limit_error', 503: 'overloaded_error', 504: 'timeout_error',
 };
 
 /** Of paths that others' clients call, whether there is such a route or not: whose errors they understand. */
