@@ -88,6 +88,16 @@ describe('where a person has to decide first', () => {
     (await call).expect(200);
     const [entry] = (await auditOf(scene.server, agent.id)).filter(({ event }) => event === 'llm.request');
     expect(entry!.metadata).toMatchObject({ unscanned: 1 });
+    // The organization requires the scan by the time of the approval.
+    const reply = (await agent.client.post(`${LLM}/chat/completions`, { model: 'gpt-test', messages: [{ role: 'user', content: image }] }))
+      .expect(409);
+    (await scene.root.patch(`/api/v1/organizations/${agent.organizationId}`, { settings: { scanPii: 'required' } })).expect(200);
+    const before = scene.provider.requests.length;
+    (await approve(reply.text('error.hitlRequestId'))).expect(200);
+    expect(await executionBecomes(scene.server, reply.text('error.executionId'), 'failed')).toMatchObject({
+      error: { code: 'PII_SCAN_REQUIRED' },
+    });
+    expect(scene.provider.requests.length).toBe(before);
   });
 
   test('rejected: 403, and nothing was sent', async () => {

@@ -65,9 +65,14 @@ class Walk {
     return isJsonObject(value) ? this.object(value, shape === 'keep' ? undefined : shape, pointer) : value;
   }
 
-  /** A text that is JSON is read as such, behind its escapes, wherever it stands. */
+  /** A text that is JSON, or lines of it, is read as such, behind its escapes, wherever it stands. */
   private text(text: string, location: Omit<TextLocation, 'ordinal'>): string {
-    if (JSON_BEGIN.test(text) && readJson(text) !== undefined) return this.json(text, location);
+    if (JSON_BEGIN.test(text)) {
+      if (readJson(text) !== undefined) return this.json(text, location);
+      const lines = text.split('\n');
+      const isLines = lines.length > 1 && lines.every((line) => line.trim() === '' || readJson(line) !== undefined);
+      if (isLines) return lines.map((line) => this.text(line, location)).join('\n');
+    }
     const bytes = bytesIn(text);
     if (bytes) this.unscanned++;
     return bytes === 'all' && text.length > BYTES_READ_MAX ? text : this.visit(text, location);

@@ -169,6 +169,7 @@ describe('the scan of a body', () => {
     const shown = JSON.stringify({ to: 'Hi\n<EMAIL_ADDRESS>', card: '<CREDIT_CARD>' });
     for (const family of ['openai', 'anthropic'] as const) {
       expect(redacted(result(inner.replace('@', '\\u0040'), family), family)).toEqual(result(shown, family));
+      expect(redacted(result(`${inner}\n\n${inner}\n`, family), family)).toEqual(result(`${shown}\n\n${shown}\n`, family));
       expect(redacted(result(JSON.stringify([inner]), family), family)).toEqual(result(JSON.stringify([shown]), family));
       expect(redacted(result(JSON.stringify(`Hi\n${MAIL}`), family), family)).toEqual(result('"Hi\\n<EMAIL_ADDRESS>"', family));
     }

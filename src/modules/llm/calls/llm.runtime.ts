@@ -22,6 +22,7 @@ export interface WaitingCall {
 
 const ENDED: RuntimeError = { code: 'SERVER_ENDED', message: 'The server ended before the answer was whole. Nothing outside was changed.' };
 const GONE: RuntimeError = { code: 'PROVIDER_ERROR', message: 'No provider runs this model any more.' };
+const UNSCANNED: RuntimeError = { code: 'PII_SCAN_REQUIRED', message: 'What no scan reads may not leave any more: nothing was sent.' };
 const BROKE: RuntimeError = { code: 'PROVIDER_ERROR', message: 'The call broke off on this server.' };
 
 /**
@@ -77,14 +78,15 @@ export class LlmRuntime implements Runtime {
     const model = textIn(input, 'model');
     const family = this.providers.forModel(model)?.family;
     if (family === undefined || !isJsonObject(body)) return { kind: 'failed', error: GONE };
-    const { pii } = await this.settings.of(organizationId);
+    const { pii, isRequired } = await this.settings.of(organizationId);
+    const { unscanned } = mapTexts(body, REQUEST_SHAPES[family], (text) => text);
+    if (isRequired && unscanned > 0) return { kind: 'failed', error: UNSCANNED };
     const { stream: _, stream_options: __, ...whole } = body;
     const performed = await this.calls.perform({
       family, model, body: whole, headers: {}, wantsUsage: true, tokens: new Map(),
       // People approved this model.
       settings: { ...pii, answers: 'redact' }, deadline, mayStandIn: () => Promise.resolve(false),
     }, signal);
-    const { unscanned } = mapTexts(body, REQUEST_SHAPES[family], (text) => text);
     const scan = { counts: {}, isSkipped: false, unscanned, settings: pii };
     const outcome = outcomeOf(performed, { executionId, digest: textIn(input, 'digest'), promptTokens: Number(tokens), scan });
     if (outcome.kind !== 'executed' || performed.answer === undefined) return outcome;
