@@ -4,6 +4,7 @@ import { callDigest, estimateTokens, readModelCall } from './model-call.js';
 import { providerOf, runs } from './model-provider.js';
 import { AnswerTexts } from './streams/answer-texts.js';
 import { eventText, type StreamEvent } from './streams/stream-event.js';
+import { readAnswer } from '../pii/answers/answer-body.js';
 import { streamReader } from './streams/stream-reader.js';
 
 const messages = [{ role: 'user', content: 'x' }];
@@ -112,6 +113,42 @@ describe('a stream', () => {
     const deltas = [...text.matchAll(/"text":"([^"]*)"/g)].map(([, piece]) => piece).join('');
     expect(deltas).toBe('to <EMAIL_ADDRESS_1');
     expect(text.trimEnd().endsWith('data: {"type":"message_stop"}')).toBe(true);
+  });
+
+  it.each([
+    ['redact', { answers: 'redact' }, new Map(), '<EMAIL_ADDRESS>', { EMAIL_ADDRESS: 5 }],
+    ['report', { answers: 'report' }, new Map(), EMAIL, { EMAIL_ADDRESS: 5 }],
+    ['give values back', { answers: 'off' }, tokens, 'bea@example.com', {}],
+  ] as const)('of the other family: %s in what comes whole in an event, and leaves what is sealed', (_what, more, map, wanted, counts) => {
+    const written = map.size > 0 ? '<EMAIL_ADDRESS_1>' : EMAIL;
+    const values = new Map([...map.keys()].map((token) => [token, 'bea@example.com']));
+    // A scan would take it for a secret.
+    const sealed = 'sk_live_4eC39HqLyjWDarjtT1zdp7dc';
+    const search = { type: 'web_search_result', url: 'https://example.com', title: written, encrypted_content: sealed, page_age: null };
+    const events = [
+      { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: written, signature: sealed } },
+      { type: 'content_block_start', index: 1, content_block: { type: 'web_search_tool_result', tool_use_id: 's', content: [search] } },
+      { type: 'content_block_start', index: 2, content_block: { type: 'tool_use', id: 't', name: 'f', input: { to: written } } },
+      { type: 'content_block_delta', index: 3,
+        delta: { type: 'citations_delta', citation: { cited_text: written, encrypted_index: sealed } } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: sealed } },
+      { type: 'message_delta', delta: { stop_reason: 'stop_sequence', stop_sequence: written }, usage: { output_tokens: 4 } },
+    ];
+    const texts = new AnswerTexts({ ...settings, ...more }, values);
+    const reader = streamReader('anthropic', texts, true);
+    const out = events.flatMap((data) => reader.read({ event: data.type, data: JSON.stringify(data) }));
+    expect(out.map(({ data }) => data).join('\n')).toBe(events.map((data) => JSON.stringify(data)).join('\n').replaceAll(written, wanted));
+    expect(texts.counts).toEqual(counts);
+  });
+
+  it('loses the probabilities of its words where they would be redacted, whole and streamed', () => {
+    const logprobs = { content: [{ token: EMAIL, logprob: -1, bytes: null, top_logprobs: [] }] };
+    const whole = { choices: [{ index: 0, message: { role: 'assistant', content: EMAIL }, logprobs }] };
+    const read = (answers: 'redact' | 'report') => readAnswer(whole, 'openai', { ...settings, answers }, new Map());
+    expect(JSON.stringify(read('redact').body)).not.toContain(EMAIL);
+    expect(read('report')).toEqual({ body: whole, counts: { EMAIL_ADDRESS: 1 } });
+    const reader = streamReader('openai', new AnswerTexts({ ...settings, answers: 'redact' }, new Map()), true);
+    expect(JSON.stringify(reader.read(openai({ delta: { content: EMAIL }, logprobs })))).not.toContain(EMAIL);
   });
 
   it.each(['{', '[1]', '{"error":{"message":"no"}}'])('with %s in it is at fault', (data) => {

@@ -9,6 +9,8 @@ export interface Finding {
   readonly end: number;
   /** How sure it is, 0 to 1: by shape and context alone below 0.8, by a checksum or a form of its own from 0.9. */
   readonly score: number;
+  /** How many times JSON's escapes were undone before it was seen. Default: 0. */
+  readonly escapes?: number;
 }
 
 export interface ScanOptions {

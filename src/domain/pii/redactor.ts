@@ -1,4 +1,5 @@
 import type { EntityType } from './entity-types.js';
+import { valueOf } from './escapes.js';
 import type { Finding } from './finding.js';
 import type { PiiAction } from './settings.js';
 import { tokensIn, type TokenMap } from './answers/tokens.js';
@@ -32,9 +33,9 @@ export class Redactor {
     if (findings.length === 0) return text;
     const pieces: string[] = [];
     let from = 0;
-    for (const { type, start, end } of findings) {
-      pieces.push(text.slice(from, start), this.replacement(type, text.slice(start, end)));
-      from = end;
+    for (const finding of findings) {
+      pieces.push(text.slice(from, finding.start), this.replacement(finding.type, valueOf(text, finding)));
+      from = finding.end;
     }
     pieces.push(text.slice(from));
     return pieces.join('');

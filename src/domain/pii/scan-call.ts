@@ -3,9 +3,9 @@ import { mapTexts } from './body/map-texts.js';
 import { scanBody } from './body/scan-body.js';
 import { REQUEST_SHAPES, type ProviderFamily } from './body/structural-members.js';
 import { countEntity, type EntityCounts, type EntityType } from './entity-types.js';
+import { scanEscaped, valueOf } from './escapes.js';
 import { Redactor } from './redactor.js';
 import { Work } from './scan.js';
-import { scanText } from './scan-text.js';
 import type { PiiSettings } from './settings.js';
 
 /** A call's body to be scanned. Plain data, so that a thread can take it. */
@@ -24,7 +24,7 @@ export interface ScannedCall {
   readonly counts: EntityCounts;
   /** Whether the call may not be made: something was found, and the action is `block`. */
   readonly isBlocked: boolean;
-  /** Images, sound and files, which nobody has read. */
+  /** Images, sound, files, and what is not known to be text, which nobody has read. */
   readonly unscanned: number;
   /** Tokens and their values, of `tokenize`: `new Map(tokens)` is what answers are read with. It must not outlive the call. */
   readonly tokens: readonly (readonly [token: string, value: string])[];
@@ -79,9 +79,10 @@ export interface ScannedText {
 export function previewText(text: string, { action, entities, allow, terms }: PiiSettings, work = new Work()): ScannedText {
   const redactor = new Redactor(action);
   redactor.reserve(text);
-  const findings = scanText(text, { entities, allow, terms }, work);
-  const values = findings.map(({ type, start, end }) => {
-    const value = text.slice(start, end);
+  const findings = scanEscaped(text, { entities, allow, terms }, work);
+  const values = findings.map((finding) => {
+    const { type } = finding;
+    const value = valueOf(text, finding);
     return { type, value, redacted: redactor.replacement(type, value) };
   });
   return { values, text: redactor.redact(text, findings) };

@@ -1,12 +1,8 @@
 import { lookup } from 'node:dns/promises';
-import { isIP, type LookupFunction } from 'node:net';
-import { Agent, buildConnector, request, type Dispatcher } from 'undici';
+import { isIP } from 'node:net';
+import { request, type Dispatcher } from 'undici';
 import { AllowList, isNearbyAddress, isPublicAddress } from './addresses.js';
-
-export interface ResolvedAddress {
-  readonly address: string;
-  readonly family: number;
-}
+import { Connections, type ResolvedAddress, watched } from './connections.js';
 
 /** All addresses of a name. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
@@ -34,6 +30,8 @@ export interface OutboundRequest {
   readonly isWhole?: (part: Buffer, headers: Readonly<Record<string, string>>) => boolean;
   /** For addresses from the operator's environment: taken as they stand. Never for one that came by the API. */
   readonly trusted?: boolean;
+  /** Whose calls share connections, such as an organization; without it the connection serves this request alone. */
+  readonly keptFor?: string;
 }
 
 export type OutboundCode =
@@ -49,7 +47,7 @@ export interface OutboundAnswer {
   readonly problem?: 'TOO_LARGE' | 'TIMEOUT' | 'ABORTED' | 'CONNECTION_LOST';
 }
 
-/** `unreachable`: nothing of the request can have been sent. `unknown`: a connection was made, so the receiver may have acted. */
+/** `unreachable`: nothing of the request can have been sent. `unknown`: something may have been, so the receiver may have acted. */
 export type OutboundOutcome =
   | OutboundAnswer
   | { readonly kind: 'unreachable'; readonly code: OutboundCode; readonly message: string }
@@ -63,12 +61,13 @@ const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|hom
 const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true, verbatim: true });
 
 /**
- * The only way out to addresses that people configure. The name is resolved once, every address of it is checked,
- * and the connection goes to one of those: a name that answers differently the next time is never asked again.
- * No redirects, no proxies, one connection for one request, bounds on time and size.
+ * The only way out to addresses that people configure. Each request resolves the name once, every address of it is checked, and the
+ * connection goes, or went, to one of those: a name that answers differently the next time is never asked again.
+ * No redirects, no proxies, no request begun behind another's answer, bounds on time and size.
  */
 export class OutboundGuard {
   private readonly allowed: AllowList;
+  private readonly connections = new Connections();
 
   constructor(
     private readonly options: OutboundOptions,
@@ -145,42 +144,31 @@ export class OutboundGuard {
     outbound: OutboundRequest,
     clock: Countdown,
   ): Promise<OutboundOutcome> {
-    let connected = false;
-    const connect = buildConnector({ lookup: pinnedTo(addresses), timeout: Math.max(1, clock.left()), maxCachedSessions: 0 });
-    const agent = new Agent({
-      pipelining: 0,
-      connections: 1,
-      connect: (target, done) => connect(target, (...outcome: Parameters<buildConnector.Callback>) => {
-        // A process that was frozen meanwhile learns of the connection before its timer ends: nothing is sent then.
-        if (outcome[0] === null && clock.left() <= 0) {
-          outcome[1].destroy();
-          return done(new Error('too late'), null);
-        }
-        connected = outcome[0] === null;
-        done(...outcome);
-      }),
-    });
+    let begun = false;
+    const { dispatcher, giveBack } = this.connections.borrow(url.origin, addresses, outbound.keptFor);
+    // A process that was frozen meanwhile learns of the connection before its timer ends: nothing is sent then.
+    const sending = watched(dispatcher, () => (begun = clock.ended === undefined && clock.left() > 0));
     try {
-      const answer = await request(url, {
-        dispatcher: agent,
+      const answer = await clock.race(request(url, {
+        dispatcher: sending as Dispatcher,
         method: outbound.method as Dispatcher.HttpMethod,
         headers: { 'user-agent': 'countersign', 'accept-encoding': 'identity', ...outbound.headers },
         body: outbound.body ?? null,
         signal: clock.signal,
         headersTimeout: 0,
         bodyTimeout: 0,
-      });
+      }));
       return await read(answer, outbound, clock);
     } catch {
-      // Before the connection was made nothing can have been sent; afterwards that is unknown.
-      if (!connected) {
+      // Before it was written nothing can have been sent; afterwards that is unknown.
+      if (!begun) {
         if (clock.ended) return { kind: 'unreachable', code: clock.ended, message: 'No connection was made in time.' };
         return { kind: 'unreachable', code: 'CONNECT', message: 'No connection could be made.' };
       }
       if (clock.ended) return { kind: 'unknown', code: clock.ended, message: 'There was no answer in time.' };
       return { kind: 'unknown', code: 'CONNECTION_LOST', message: 'The connection was lost before an answer.' };
     } finally {
-      await agent.destroy().catch(() => undefined);
+      giveBack();
     }
   }
 }
@@ -221,14 +209,6 @@ function portOf(url: URL): string {
 
 function trustedUrl(text: string): UrlCheck {
   return URL.canParse(text) ? { ok: true, url: new URL(text) } : { ok: false, reason: 'This is not a valid address.' };
-}
-
-/** Answers every look-up with the addresses that were checked. */
-function pinnedTo(addresses: readonly ResolvedAddress[]): LookupFunction {
-  return (_hostname, options, done) => {
-    if (options.all) done(null, addresses.map(({ address, family }) => ({ address, family })));
-    else done(null, addresses[0]!.address, addresses[0]!.family);
-  };
 }
 
 /** The caller's signal and the total time in one signal, which knows which of the two ended it. */

@@ -78,6 +78,28 @@ describe('where a person has to decide first', () => {
       expect((await call).expect(409).at('error.code')).toBe('HITL_PENDING');
     });
 
+  test('an image that was approved is counted as everywhere', async () => {
+    const agent = await caller();
+    const image = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }];
+    const call = agent.client.post(`${LLM}/chat/completions`, { model: 'gpt-test', messages: [{ role: 'user', content: image }] }, {
+      query: { wait: 50 },
+    });
+    (await approve(await requestOfAgent(agent))).expect(200);
+    (await call).expect(200);
+    const [entry] = (await auditOf(scene.server, agent.id)).filter(({ event }) => event === 'llm.request');
+    expect(entry!.metadata).toMatchObject({ unscanned: 1 });
+    // The organization requires the scan by the time of the approval.
+    const reply = (await agent.client.post(`${LLM}/chat/completions`, { model: 'gpt-test', messages: [{ role: 'user', content: image }] }))
+      .expect(409);
+    (await scene.root.patch(`/api/v1/organizations/${agent.organizationId}`, { settings: { scanPii: 'required' } })).expect(200);
+    const before = scene.provider.requests.length;
+    (await approve(reply.text('error.hitlRequestId'))).expect(200);
+    expect(await executionBecomes(scene.server, reply.text('error.executionId'), 'failed')).toMatchObject({
+      error: { code: 'PII_SCAN_REQUIRED' },
+    });
+    expect(scene.provider.requests.length).toBe(before);
+  });
+
   test('rejected: 403, and nothing was sent', async () => {
     const agent = await caller();
     const before = scene.provider.requests.length;
@@ -92,7 +114,10 @@ describe('where a person has to decide first', () => {
     const id = (await agent.client.post(`${LLM}/chat`, openai)).expect(202).text('hitlRequestId');
     const { input } = await requestOf(scene.server, id);
     const edited = { ...(input as object), maxTokens: 1 };
-    expect((await scene.root.post(`/api/v1/hitl/${id}/approve`, { editedInput: edited })).status).toBe(422);
+    for (const editedInput of [edited, input]) {
+      (await scene.root.post(`/api/v1/hitl/${id}/approve`, { editedInput })).expect(422, 'INVALID_INPUT');
+    }
+    expect((await requestOf(scene.server, id)).status).toBe('pending');
   });
 
   test('a body that was changed below the service runs nothing, and verification names it', async () => {
@@ -128,6 +153,7 @@ describe('an Idempotency-Key that comes again', () => {
     const before = scene.provider.requests.length;
     const again = (await once.post(`${LLM}/chat/completions`, openai)).expect(409);
     expect(again.at('error')).toMatchObject({ code: 'CONFLICT', executionId: expect.stringMatching(/^exec_/) });
+    expect(again.headers.get('x-should-retry')).toBe('false');
     expect(scene.provider.requests.length).toBe(before);
     expect((await once.post(`${LLM}/chat/completions`, anthropic)).status).toBe(400);
     const other = await once.post(`${LLM}/chat/completions`, { ...openai, temperature: 1 });

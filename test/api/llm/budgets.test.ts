@@ -52,10 +52,16 @@ test('what is left, and when there is room again, is told in either form', async
     code: 'BUDGET_EXHAUSTED', type: 'rate_limit_error', executionId: expect.any(String),
     limits: [{ max: 1, per: 'hour', used: 1, left: 0 }],
   });
+  expect(wire.headers.get('x-should-retry')).toBe('false');
   const after = Number(wire.headers.get('retry-after'));
   expect(after).toBeGreaterThan(3_000);
   expect(after).toBeLessThanOrEqual(3_600);
   (await agent.client.post(`${LLM}/chat`, { model: 'gpt-test', messages: body.messages })).expect(429, 'BUDGET_EXHAUSTED');
+  const before = provider.requests.length;
+  const count = await agent.client.post(`${LLM}/v1/messages/count_tokens`, { ...body, model: 'claude-test' });
+  expect(count.expect(429).at('error')).toMatchObject({ code: 'BUDGET_EXHAUSTED', limits: [{ max: 1, per: 'hour', used: 1, left: 0 }] });
+  expect([count.headers.get('x-should-retry'), Number(count.headers.get('retry-after')) > 3_000]).toEqual(['false', true]);
+  expect(provider.requests.length).toBe(before);
   expect((await auditOf(server, agent.id)).at(-1)).toMatchObject({ event: 'execution.blocked' });
 });
 
@@ -63,6 +69,8 @@ test('a block that is not by a limit alone stays a block', async () => {
   const limits = [{ max: 1, per: 'hour', then: 'block' }];
   const agent = await caller({ limits, conditions: [{ when: 'input.stream == false', hitlMode: 'block' }] });
   expect((await agent.client.post(`${LLM}/chat/completions`, body)).expect(403).at('error.code')).toBe('CAPABILITY_BLOCKED');
+  const count = await agent.client.post(`${LLM}/v1/messages/count_tokens`, { ...body, model: 'claude-test' });
+  expect(count.expect(403).at('error.code')).toBe('CAPABILITY_BLOCKED');
 });
 
 test('usage is added up by day, agent and model, and an agent sees its own', async () => {

@@ -102,6 +102,20 @@ describe('who calls', () => {
     expect((await anonymous(server).post(`${LLM}/${path}`, body)).expect(401).body).toMatchObject(form);
   });
 
+  test.each<['get' | 'post', string, Record<string, string>, number, object]>([
+    ['post', 'embeddings', {}, 404, { error: { code: 'NOT_FOUND', type: 'not_found_error', param: null } }],
+    ['post', 'v1/chat/completions', {}, 404, { error: { code: 'NOT_FOUND', type: 'not_found_error', param: null } }],
+    ['post', 'v1/messages/batches', {}, 404, { type: 'error', error: { code: 'NOT_FOUND', type: 'not_found_error' } }],
+    ['post', 'v1/files', { 'anthropic-version': '2023-06-01' }, 404, { type: 'error', error: { code: 'NOT_FOUND' } }],
+    ['get', 'chat/completions', {}, 405, { error: { code: 'METHOD_NOT_ALLOWED', type: 'invalid_request_error', param: null } }],
+    ['get', 'v1/messages', {}, 405, { type: 'error', error: { code: 'METHOD_NOT_ALLOWED', type: 'invalid_request_error' } }],
+    ['get', 'chat', {}, 405, { code: 'METHOD_NOT_ALLOWED' }],
+  ])('%s %s, which is no route here: %j %s', async (method, path, headers, status, form) => {
+    const agent = await caller();
+    const reply = await agent.client.with(headers)[method](`${LLM}/${path}`);
+    expect(reply.expect(status).body).toMatchObject(form);
+  });
+
   test('without a grant is refused as the gate refuses', async () => {
     const agent = await anAgent(server).create();
     const reply = await agent.client.post(`${LLM}/chat/completions`, openai);

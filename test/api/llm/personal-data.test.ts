@@ -59,6 +59,13 @@ describe('before anything leaves', () => {
       model: 'claude-test', max_tokens: 9,
       messages: [{ role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'f', input: { deep: { to: ADDRESS } } }] }],
     }],
+    'JSON that a tool has answered': ['chat/completions', asked('x', {
+      messages: [{ role: 'tool', tool_call_id: '1', content: '{"to":"Hi\\nada.lovelace\\u0040analytical.example"}' }],
+    })],
+    'the input of a custom tool': ['chat/completions', asked('x', {
+      messages: [{ role: 'assistant', tool_calls: [{ id: '1', type: 'custom', custom: { name: 'f', input: `"to\\n${ADDRESS}` } }] }],
+    })],
+    'a member of a choice of tools': ['chat/completions', asked('x', { tool_choice: { type: 'function', note: ADDRESS } })],
     'a count of tokens': ['v1/messages/count_tokens', { model: 'claude-test', messages: [{ role: 'user', content: ADDRESS }] }],
     'a chat': ['chat', asked(ADDRESS)],
   };
@@ -119,6 +126,32 @@ describe('before anything leaves', () => {
     expect((await llmEntries(agent))[0]!.metadata).toMatchObject({ unscanned: 1 });
     const strict = await caller({ scanPii: 'required' });
     expect((await post(strict, image)).expect(403).at('error.code')).toBe('PII_SCAN_REQUIRED');
+  });
+
+  const blocks = (...content: object[]) => ({ model: 'claude-test', max_tokens: 9, messages: [{ role: 'user', content }] });
+  const pdf = Buffer.from('%PDF-1.7 of the person '.repeat(9)).toString('base64');
+  test.each<[string, string, object]>([
+    ['a video', 'chat/completions', asked([{ type: 'video_url', video_url: { url: 'https://example.com/v' } }])],
+    ['an image that does not say so', 'chat/completions', asked([{ image_url: { url: 'https://example.com/i' } }])],
+    ['an image among the blocks of a document', 'messages', blocks({ type: 'document', source: { type: 'content', content: [
+      { type: 'image', source: { type: 'url', url: 'https://example.com/i' } }] } })],
+    ['bytes beside a text', 'messages', blocks({ type: 'text', text: 'x', data: 'QUJD' })],
+    ['a page that a tool has fetched', 'v1/messages/count_tokens', blocks({ type: 'web_fetch_tool_result', tool_use_id: 't', content: {
+      type: 'web_fetch_result', url: 'https://example.com', content: { type: 'document', source: { type: 'base64', data: pdf } } } })],
+    ['bytes as a text', 'chat/completions', asked(pdf)],
+  ])('%s does not leave where the scan is required, and is counted elsewhere', async (_what, path, body) => {
+    const before = scene.provider.requests.length;
+    const strict = await caller({ scanPii: 'required' });
+    expect((await post(strict, body, path)).expect(403).at('error.code')).toBe('PII_SCAN_REQUIRED');
+    expect(scene.provider.requests.length).toBe(before);
+    const agent = await caller();
+    (await post(agent, body, path)).expect(200);
+    if (!path.endsWith('tokens')) expect((await llmEntries(agent))[0]!.metadata).toMatchObject({ unscanned: 1 });
+  });
+
+  test('a model whose name holds a value is not asked, for the log names it', async () => {
+    const reply = await post(await caller(), { ...asked('x'), model: `gpt-${ADDRESS}` });
+    expect(reply.expect(400).at('error')).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ pointer: '/model' }] });
   });
 
   test('a long body is scanned in a thread', async () => {

@@ -85,6 +85,14 @@ describe('a provider that does not answer as it should', () => {
     provider.script(refuses(400, `no such key: ${OPENAI_KEY}`));
     expect((await agent.client.post(`${LLM}/chat/completions`, openai)).expect(400).text('error.message')).toBe('no such key: …');
     expect(JSON.stringify(await entriesOf(agent))).not.toContain('mmmm');
+    // It may quote what it was sent, where the scan was left out too.
+    const quoted = 'no such user: ada.lovelace@analytical.example';
+    for (const [path, body] of [['chat/completions', openai], ['messages', anthropic], ['v1/messages/count_tokens', anthropic]] as const) {
+      provider.script(refuses(400, quoted));
+      const passed = await agent.client.post(`${LLM}/${path}`, body, { headers: { 'x-scan-pii': 'false' } });
+      expect(passed.expect(400).text('error.message')).toBe('no such user: <EMAIL_ADDRESS>');
+    }
+    expect(server.output()).not.toContain('lovelace');
   });
 
   test('one that is busy is asked three times in all, and then it is an error', async () => {
@@ -190,6 +198,10 @@ describe('a call that breaks off', () => {
     await server.sql(`update executions set lease_until = clock_timestamp() - interval '1 second' where status = 'running'`);
     const [{ id }] = await server.sql<{ id: string }>('select id from executions where agent_id = $1', [agent.id]) as [{ id: string }];
     expect(await executionBecomes(server, id, 'failed')).toMatchObject({ error: { code: 'SERVER_ENDED' } });
+    const entries = await entriesOf(agent);
+    expect(entries.map(({ event }) => event)).toEqual(['execution.started', 'llm.request', 'execution.failed']);
+    expect(entries[1]!.metadata).toMatchObject({ brokenOff: true, model: 'gpt-test', provider: 'openai', executionId: id,
+      promptTokens: expect.any(Number) });
   });
 });
 

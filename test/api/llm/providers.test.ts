@@ -114,6 +114,30 @@ describe('fallbacks', () => {
     expect(local.requests.length).toBe(before);
   });
 
+  test.each([
+    ['a condition on the model', { conditions: [{ when: 'input.model.startsWith("llama")', hitlMode: 'block' }] }],
+    ['a condition on the provider', { conditions: [{ when: 'input.provider != "closed"', hitlMode: 'propose' }] }],
+  ])('are not asked where the gate would not let them run: %s', async (_what, terms) => {
+    const careful = await anAgent(server).granted('llm:invoke', terms).create();
+    const before = local.requests.length;
+    const reply = await careful.client.post(`${LLM}/chat/completions`, asked('closed'));
+    expect(reply.expect(502).at('error.code')).toBe('PROVIDER_ERROR');
+    expect(local.requests.length).toBe(before);
+    expect((await auditOf(server, careful.id)).map(({ event }) => event).slice(-3)).toEqual([
+      'execution.started', 'llm.provider_error', 'execution.failed',
+    ]);
+  });
+
+  test('are asked where conditions and limits leave them room', async () => {
+    const careful = await anAgent(server).granted('llm:invoke', {
+      conditions: [{ when: 'input.model.startsWith("gpt")', hitlMode: 'block' }], limits: [{ max: 2, per: 'hour', then: 'block' }],
+    }).create();
+    (await careful.client.post(`${LLM}/chat/completions`, asked('closed'))).expect(200);
+    expect(local.last().body.model).toBe('llama3:8b');
+    // The second use is the last: for the dry run there is none.
+    expect((await careful.client.post(`${LLM}/chat/completions`, asked('closed'))).status).toBe(502);
+  });
+
   test('are not asked where something may have been generated', async () => {
     const before = local.requests.length;
     for (const answer of [refuses(500), refuses(400)]) {

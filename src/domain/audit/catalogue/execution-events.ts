@@ -167,7 +167,7 @@ export const LLM_EVENTS = {
     /** Digest of what went out, over the nonce of the execution's input. */
     digest: optional(plain<string>()),
     scanSkipped: flag(), piiDetected: flag(), piiRedacted: flag(),
-    /** Images, sounds and files, which no scan reads. */
+    /** Images, sounds, files, and what is not known to be text: no scan reads them. */
     unscanned: optional(plain<number>()),
     /** What the answer itself held, by type. */
     answerCounts: optional(plain<Readonly<Record<string, number>>>()),

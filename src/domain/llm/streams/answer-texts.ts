@@ -1,10 +1,13 @@
+import type { JsonObject } from '../../json.js';
+import { type AnswerSettings, readerOf } from '../../pii/answers/answer-body.js';
 import { RedactingJsonStream } from '../../pii/answers/redacting-json-stream.js';
 import { RedactingStream } from '../../pii/answers/redacting-stream.js';
 import { TokenStream } from '../../pii/answers/token-stream.js';
 import type { ScanningStream, TextStream } from '../../pii/answers/text-stream.js';
 import type { TokenMap } from '../../pii/answers/tokens.js';
+import { mapTexts } from '../../pii/body/map-texts.js';
+import { EVENT_SHAPE } from '../../pii/body/structural-members.js';
 import type { EntityCounts, EntityType } from '../../pii/entity-types.js';
-import type { PiiSettings } from '../../pii/settings.js';
 
 export type TextForm = 'text' | 'json';
 
@@ -29,7 +32,7 @@ export class AnswerTexts {
   private readonly texts = new Map<string, Piecemeal>();
 
   constructor(
-    private readonly settings: Pick<PiiSettings, 'answers' | 'entities' | 'allow' | 'terms'>,
+    private readonly settings: AnswerSettings,
     private readonly tokens: TokenMap,
   ) {}
 
@@ -54,6 +57,12 @@ export class AnswerTexts {
     if (text.report) report(text, text.report, piece);
     const redacted = text.redact ? text.redact.push(piece) : piece;
     return text.restore ? text.restore.push(redacted) : redacted;
+  }
+
+  /** Does the same to texts that come whole in one event. */
+  whole(event: JsonObject): JsonObject {
+    const { body } = mapTexts(event, EVENT_SHAPE, readerOf(this.settings, this.tokens, this.counts));
+    return this.changes ? (body as JsonObject) : event;
   }
 
   /** What was held back of a text that has ended. */

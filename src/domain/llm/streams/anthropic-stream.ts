@@ -33,7 +33,9 @@ export class AnthropicStream implements StreamReader {
       case 'message_delta':
         this.note(data['usage']);
         if (isJsonObject(data['delta'])) this.finishReason ??= wordIn(data['delta'], 'stop_reason');
-        return [event];
+        return [this.whole(event, data)];
+      case 'content_block_start':
+        return [this.whole(event, data)];
       case 'content_block_delta':
         return [this.texts.isPlain ? event : this.changed(event, data)];
       case 'content_block_stop':
@@ -52,11 +54,18 @@ export class AnthropicStream implements StreamReader {
     if (isJsonObject(usage)) this.usage = { ...this.usage, ...usage };
   }
 
+  /** What does not come in pieces: results of the provider's own tools, citations. */
+  private whole(event: StreamEvent, data: JsonObject): StreamEvent {
+    if (this.texts.isPlain) return event;
+    const whole = this.texts.whole(data);
+    return whole === data ? event : { ...event, data: JSON.stringify(whole) };
+  }
+
   private changed(event: StreamEvent, data: JsonObject): StreamEvent {
     const { delta, index } = data;
     if (!isJsonObject(delta)) return event;
     const name = Object.keys(TEXTS).find((member) => typeof delta[member] === 'string');
-    if (name === undefined) return event;
+    if (name === undefined) return this.whole(event, data);
     this.deltas.set(index ?? 0, delta);
     const text = this.texts.push(blockKeyOf(index), TEXTS[name]!, delta[name] as string);
     return this.texts.changes ? { event: event.event, data: JSON.stringify({ ...data, delta: { ...delta, [name]: text } }) } : event;

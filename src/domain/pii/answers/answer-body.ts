@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../json.js';
-import { mapTexts } from '../body/map-texts.js';
+import { isJsonObject, type JsonValue } from '../../json.js';
+import { mapTexts, type VisitText } from '../body/map-texts.js';
 import { contextOf } from '../body/scan-body.js';
 import { ANSWER_SHAPES, type ProviderFamily } from '../body/structural-members.js';
 import { countEntity, type EntityCounts } from '../entity-types.js';
@@ -8,6 +8,9 @@ import { Work } from '../scan.js';
 import { scanText } from '../scan-text.js';
 import type { PiiSettings } from '../settings.js';
 import { restoreTokens, type TokenMap } from './tokens.js';
+
+/** What the settings say of answers. */
+export type AnswerSettings = Pick<PiiSettings, 'answers' | 'entities' | 'allow' | 'terms'>;
 
 export interface ReadAnswer {
   /** What the client gets. */
@@ -26,13 +29,26 @@ export function readAnswer(
   body: JsonValue, family: ProviderFamily, settings: PiiSettings, tokens: TokenMap, work = new Work(),
 ): ReadAnswer {
   const counts: EntityCounts = {};
+  const mapped = mapTexts(body, ANSWER_SHAPES[family], readerOf(settings, tokens, counts, work));
+  return { body: settings.answers === 'redact' ? withoutLogprobs(mapped.body) : mapped.body, counts };
+}
+
+/** Reads the texts of an answer, or of a part of one. @param counts gets what is found */
+export function readerOf(settings: AnswerSettings, tokens: TokenMap, counts: EntityCounts, work = new Work()): VisitText {
   const redactor = new Redactor('redact');
   const { answers, entities, allow, terms } = settings;
-  const mapped = mapTexts(body, ANSWER_SHAPES[family], (text, location) => {
+  return (text, location) => {
     if (answers === 'off') return restoreTokens(text, tokens);
     const findings = scanText(text, { entities, allow, terms, context: contextOf(location) }, work);
     for (const { type } of findings) countEntity(counts, type);
     return restoreTokens(answers === 'redact' ? redactor.redact(text, findings) : text, tokens);
-  });
-  return { body: mapped.body, counts };
+  };
+}
+
+/** They repeat a choice's text, word by word. */
+function withoutLogprobs(body: JsonValue): JsonValue {
+  const choices = isJsonObject(body) ? body['choices'] : undefined;
+  if (!isJsonObject(body) || !Array.isArray(choices)) return body;
+  const without = (choice: JsonValue) => (isJsonObject(choice) && 'logprobs' in choice ? { ...choice, logprobs: null } : choice);
+  return { ...body, choices: choices.map(without) };
 }

@@ -132,6 +132,15 @@ describe('tokens in a streamed answer', () => {
     for (let cut = 0; cut <= json.length; cut++) {
       expect(JSON.parse(streamed(new TokenStream(tokens, 'json'), [json.slice(0, cut), json.slice(cut)]))).toEqual({ text: whole });
     }
+    // As Go writes it; behind an escaped backslash no escape begins.
+    for (const [mark, end] of [['\\u003c', '\\u003e'], ['\\u003C', '\\u003E']] as const) {
+      const escaped = json.replaceAll('<', mark).replaceAll('>', end).replace('{"text":"', '{"text":"\\\\u003cEMAIL_ADDRESS_1> \\\\\\\\');
+      for (let cut = 0; cut <= escaped.length; cut++) {
+        const read = JSON.parse(streamed(new TokenStream(tokens, 'json'), [escaped.slice(0, cut), escaped.slice(cut)])) as { text: string };
+        expect(read.text).toBe(`\\u003cEMAIL_ADDRESS_1> \\\\${whole}`);
+      }
+      expect(JSON.parse(streamed(new TokenStream(tokens, 'json'), [...escaped]))).toEqual({ text: `\\u003cEMAIL_ADDRESS_1> \\\\${whole}` });
+    }
   });
 
   it('hold nothing back but the beginning of a known token', () => {

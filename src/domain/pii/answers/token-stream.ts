@@ -3,7 +3,7 @@ import { restoreTokens, restoreTokensInJson, TOKEN_MAX, type TokenMap } from './
 
 /**
  * Puts values in the place of tokens in a streamed text, wherever it is cut. Held back is only what may be the beginning of a known
- * token: fewer than 40 characters from a `<` on. Text without one passes at once.
+ * token: fewer than 48 characters from a `<` on, which JSON may have escaped. Text without one passes at once.
  */
 export class TokenStream implements TextStream {
   private buffer = '';
@@ -14,17 +14,28 @@ export class TokenStream implements TextStream {
   constructor(private readonly tokens: TokenMap, form: 'text' | 'json' = 'text') {
     this.restore = form === 'json' ? restoreTokensInJson : restoreTokens;
     for (const token of tokens.keys()) {
-      for (let length = 1; length < token.length; length++) this.beginnings.add(token.slice(0, length));
+      for (const written of form === 'json' ? [token, `\\u003c${token.slice(1, -1)}\\u003e`] : [token]) {
+        for (let length = 1; length < written.length; length++) this.beginnings.add(written.slice(0, length).toLowerCase());
+      }
     }
   }
 
   push(piece: string): string {
     if (this.beginnings.size === 0) return piece;
     const text = this.buffer + piece;
-    const last = text.lastIndexOf('<');
-    const isCut = last >= 0 && text.length - last < TOKEN_MAX && this.beginnings.has(text.slice(last));
-    this.buffer = isCut ? text.slice(last) : '';
-    return this.restore(isCut ? text.slice(0, last) : text, this.tokens);
+    const cut = this.cutOf(text);
+    this.buffer = text.slice(cut);
+    return this.restore(text.slice(0, cut), this.tokens);
+  }
+
+  /** Where a token begins that has not ended. */
+  private cutOf(text: string): number {
+    let at = Math.max(0, text.length - TOKEN_MAX);
+    for (; at < text.length; at++) {
+      if (text[at] === '\\' && text[at + 1] === '\\') at++;
+      else if ((text[at] === '<' || text[at] === '\\') && this.beginnings.has(text.slice(at).toLowerCase())) break;
+    }
+    return Math.min(at, text.length);
   }
 
   end(): string {

@@ -1,5 +1,5 @@
 import { isJsonObject, readJson, type JsonObject, type JsonValue } from '../../json.js';
-import { MEDIA_TYPES, SCHEMA_STRUCTURE, type Shape } from './structural-members.js';
+import { bytesIn, isUnread, SCHEMA_STRUCTURE, type Shape } from './structural-members.js';
 
 /** A text of a body, and where it stands. */
 export interface TextLocation {
@@ -21,13 +21,21 @@ const NUMBER_DIGITS_MIN = 7;
 
 const IDENTIFIER = /^\w+$/;
 
+/** What a name or an id may look like, an opaque signature included; a number is none. */
+const NAME = /^(?!\d{7})[\w.:/+=-]*$/;
+
+/** Bytes are no words, but a short run of them may be a secret. */
+const BYTES_READ_MAX = 1_000;
+
+const JSON_BEGIN = /^\s{0,64}[{["]/;
+
 /** A JSON text's string literals and numbers; of well-formed JSON alone. Each alternative ends where the next character decides it. */
 const JSON_TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/gs;
 
 /** What is no text, and how many of it there is. */
 export interface MappedBody {
   readonly body: JsonValue;
-  /** Images, sound and files, which are left as they are. */
+  /** Images, sound, files, and what is not known to be text: left as they are. */
   readonly unscanned: number;
 }
 
@@ -48,39 +56,39 @@ class Walk {
   }
 
   value(value: JsonValue, shape: Shape, pointer: string, member: string): JsonValue {
-    if (shape === 'keep') return value;
-    if (typeof value === 'string') return this.text(value, shape, pointer, member);
-    if (typeof value === 'number') return shape === undefined ? this.number(value, pointer, member) : value;
+    if (shape === 'skip') return value;
+    if (typeof value === 'string') {
+      return shape === 'keep' && NAME.test(value) ? value : this.text(value, { pointer, member, kind: 'text' });
+    }
+    if (typeof value === 'number') return shape === 'keep' ? value : this.number(value, pointer, member);
     if (Array.isArray(value)) return value.map((element, index) => this.value(element, shape, `${pointer}/${index}`, member));
-    if (!isJsonObject(value)) return value;
-    const isMedia = typeof shape === 'object' && MEDIA_TYPES.has(value['type']);
-    return isMedia ? this.media(value, pointer) : this.object(value, shape, pointer);
+    return isJsonObject(value) ? this.object(value, shape === 'keep' ? undefined : shape, pointer) : value;
   }
 
-  private text(text: string, shape: Shape, pointer: string, member: string): string {
-    if (shape === 'json') return this.json(text, pointer);
-    return shape === 'address' && text.startsWith('data:') ? text : this.visit(text, { pointer, member, kind: 'text' });
+  /** A text that is JSON, or lines of it, is read as such, behind its escapes, wherever it stands. */
+  private text(text: string, location: Omit<TextLocation, 'ordinal'>): string {
+    if (JSON_BEGIN.test(text)) {
+      if (readJson(text) !== undefined) return this.json(text, location);
+      const lines = text.split('\n');
+      const isLines = lines.length > 1 && lines.every((line) => line.trim() === '' || readJson(line) !== undefined);
+      if (isLines) return lines.map((line) => this.text(line, location)).join('\n');
+    }
+    const bytes = bytesIn(text);
+    if (bytes) this.unscanned++;
+    return bytes === 'all' && text.length > BYTES_READ_MAX ? text : this.visit(text, location);
   }
 
   private object(object: JsonObject, shape: Shape, pointer: string): JsonObject {
     const mapped: JsonObject = {};
     const repeated = new Map<string, number>();
+    const { unscanned } = this;
     for (const [name, value] of Object.entries(object)) {
       const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
       const shown = isRead(shape, name) ? this.visit(name, { pointer: at, member: name, kind: 'name' }) : name;
       mapped[freeName(mapped, shown, repeated)] = this.value(value, shapeOf(shape, name, value), at, name);
     }
+    if (isUnread(object, shape)) this.unscanned = Math.max(this.unscanned, unscanned + 1);
     return mapped;
-  }
-
-  /** A part that is no text. Its title and address are read, its bytes are not; a document that is plain text is none of these. */
-  private media(part: JsonObject, pointer: string): JsonObject {
-    const source = part['source'];
-    const isText = isJsonObject(source) && (source['type'] === 'text' || source['type'] === 'content');
-    if (!isText) this.unscanned++;
-    const bytes: Shape = isText ? { type: 'keep', media_type: 'keep' } : BYTES;
-    return this.object(part, { type: 'keep', cache_control: 'keep', source: bytes, input_audio: BYTES, file: BYTES, image_url: BYTES },
-      pointer);
   }
 
   private number(value: number, pointer: string, member: string): JsonValue {
@@ -91,9 +99,8 @@ class Walk {
   }
 
   /** In place, so that whatever is not replaced stays as the caller wrote it: long numbers, blanks, members named twice. */
-  private json(text: string, pointer: string): string {
-    if (readJson(text) === undefined) return this.visit(text, { pointer, member: '', kind: 'text' });
-    let member = '';
+  private json(text: string, { pointer, member: around }: Omit<TextLocation, 'ordinal'>): string {
+    let member = around;
     return text.replace(JSON_TOKENS, (token, at: number) => {
       if (!token.startsWith('"')) {
         if (token.length < NUMBER_DIGITS_MIN) return token;
@@ -103,15 +110,11 @@ class Walk {
       const isName = /^\s{0,64}:/.test(text.slice(at + token.length, at + token.length + 65));
       const inner = JSON.parse(token) as string;
       if (isName) member = inner;
-      const shown = this.visit(inner, { pointer, member, kind: isName ? 'name' : 'text' });
+      const shown = isName ? this.visit(inner, { pointer, member, kind: 'name' }) : this.text(inner, { pointer, member, kind: 'text' });
       return shown === inner ? token : JSON.stringify(shown);
     });
   }
 }
-
-const BYTES: Shape = {
-  type: 'keep', media_type: 'keep', format: 'keep', detail: 'keep', data: 'keep', file_data: 'keep', file_id: 'keep', url: 'address',
-};
 
 function shapeOf(shape: Shape, name: string, value: JsonValue): Shape {
   if (shape === 'schema') return isJsonObject(value) || !SCHEMA_STRUCTURE.has(name) ? 'schema' : 'keep';
@@ -120,7 +123,7 @@ function shapeOf(shape: Shape, name: string, value: JsonValue): Shape {
 
 /** Of the names of members: those outside of the format, and inside of it those that no format has. */
 function isRead(shape: Shape, name: string): boolean {
-  return shape === undefined || (typeof shape === 'object' && !IDENTIFIER.test(name) && !Object.hasOwn(shape, name));
+  return shape === undefined || (!IDENTIFIER.test(name) && !(typeof shape === 'object' && Object.hasOwn(shape, name)));
 }
 
 /** Two names that became the same keep both of their values. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { corpus } from '../../../../bench/pii/corpus.js';
-import type { JsonValue } from '../../json.js';
+import type { JsonObject, JsonValue } from '../../json.js';
 import { scanCall } from '../scan-call.js';
 import { scanText } from '../scan-text.js';
 import { piiSettings } from '../settings.js';
@@ -52,17 +52,38 @@ describe('the scan of a body', () => {
     expect(call.counts.EMAIL_ADDRESS).toBe(JSON.stringify(EVERYWHERE[family]).split(MAIL).length - 1);
   });
 
-  it('leaves what the format gives meaning to as it is', () => {
-    const body = {
-      model: MAIL, messages: [{ role: MAIL, tool_call_id: MAIL, content: [{ type: MAIL }], tool_calls: [{ id: MAIL,
-        function: { name: MAIL } }] }],
-      tools: [{ type: MAIL, function: { name: MAIL, parameters: { required: [MAIL], properties: { [MAIL]: { type: 'string' } } } } }],
-      tool_choice: { function: { name: MAIL } },
-    };
-    expect(locations(body, 'openai')).toEqual([]);
-    expect(locations({ model: MAIL, messages: [{ role: 'user', content: [{ type: 'tool_use', id: MAIL, name: MAIL }] }],
-      tool_choice: { name: MAIL } },
-      'anthropic')).toEqual([]);
+  it('leaves names and ids that the format gives meaning to, and reads what stands there and is none', () => {
+    const body = (word: string) => ({
+      model: word, messages: [{ role: word, tool_call_id: word, content: [{ type: word }], tool_calls: [{ id: word,
+        function: { name: word } }] }],
+      tools: [{ type: word, function: { name: word, parameters: { required: [word], properties: { [word]: { type: 'string' } } } } }],
+      tool_choice: { type: 'function', function: { name: word } },
+    });
+    const blocks = (word: string) => ({ model: word, messages: [{ role: 'user', content: [{ type: 'tool_use', id: word, name: word }] }],
+      tool_choice: { name: word }, container: word });
+    for (const name of ['send_mail-2', 'call_4111111111111111', 'gpt-4o:2024/05']) {
+      expect([locations(body(name), 'openai'), locations(blocks(name), 'anthropic')]).toEqual([[], []]);
+    }
+    expect(redacted(body(MAIL))).toEqual(body('<EMAIL_ADDRESS>'));
+    expect(redacted(blocks(MAIL), 'anthropic')).toEqual(blocks('<EMAIL_ADDRESS>'));
+  });
+
+  const messages = [{ role: 'user', content: 'x' }];
+  const known: readonly (readonly [ProviderFamily, JsonObject])[] = [
+    ['openai', { messages, tool_choice: { type: 'function', function: { name: 'f', note: MAIL } } }],
+    ['openai', { messages, stream_options: { include_usage: true, tag: MAIL } }],
+    ['openai', { messages, audio: { voice: MAIL } }],
+    ['openai', { messages, tools: [{ function: { parameters: { properties: { [MAIL]: { type: 'string' } } } } }] }],
+    ['openai', { messages, tools: [{ function: { parameters: { properties: { n: { pesel: 44051401359, note: MAIL } } } } }] }],
+    ['openai', { messages: [{ role: 'assistant', tool_calls: [{ type: 'custom', custom: { name: 'f', input: `to ${MAIL}` } }] }] }],
+    ['anthropic', { messages, container: { id: 'c', note: MAIL } }],
+    ['anthropic', { messages, thinking: { type: 'enabled', note: MAIL } }],
+    ['anthropic', { messages, cache_control: { type: 'ephemeral', note: MAIL } }],
+    ['anthropic', { messages: [{ role: 'user', content: [{ type: 'text', text: 'x', cache_control: { ttl: MAIL } }] }] }],
+    ['anthropic', { messages: [{ role: 'user', content: [{ type: 'later', data: MAIL }] }] }],
+  ];
+  it.each(known)('%s: reads texts inside of members that it knows: %j', (family, body) => {
+    expect(JSON.stringify(redacted(body, family))).not.toMatch(/anna@|44051401359/);
   });
 
   it('says where in the body a text stands, and takes the name of its member for context', () => {
@@ -95,6 +116,72 @@ describe('the scan of a body', () => {
     const anthropic: JsonValue = { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'base64', data: 'QUJD' } },
       { type: 'document', source: { type: 'url', url: `https://example.com/?to=${MAIL}` } }] }] };
     expect(scanBody(anthropic, 'anthropic')).toMatchObject({ unscanned: 2, found: [{ pointer: '/messages/0/content/1/source/url' }] });
+  });
+
+  const BYTES = Buffer.from(`%PDF-1.7 ${MAIL} `.repeat(20)).toString('base64');
+  const user = (...content: JsonValue[]) => [{ role: 'user', content }];
+  const text = { type: 'text', text: 'x' };
+  const unread: readonly (readonly [ProviderFamily, JsonValue])[] = [
+    ['openai', user({ type: 'video_url', video_url: { url: 'https://example.com/v' } })],
+    ['openai', user({ type: 'audio_url', audio_url: { url: 'https://example.com/a' } })],
+    ['openai', user({ image_url: { url: 'https://example.com/i' } })],
+    ['openai', user({ type: 'of_tomorrow', text: 'x' })],
+    ['openai', user({ ...text, image: 'https://example.com/i' })],
+    ['openai', [{ role: 'user', content: 'x', images: ['QUJD'] }]],
+    ['openai', user({ type: 'text', text: BYTES })],
+    ['openai', user({ type: 'text', text: 'see data:image/png;base64,QUJD' })],
+    ['openai', user({ type: 'text', text: BYTES.replace(/.{76}/g, '$&\r\n') })],
+    ['openai', [{ role: 'tool', tool_call_id: 'c', content: JSON.stringify({ screenshot: BYTES }) }]],
+    ['anthropic', user({ ...text, data: 'QUJD' })],
+    ['anthropic', user({ type: 'document',
+      source: { type: 'content', content: [text, { type: 'image', source: { type: 'url', url: 'u' } }] } })],
+    ['anthropic', user({ type: 'document', source: { type: 'file', file_id: 'f' } })],
+    ['anthropic', user({ type: 'document', source: { data: 'QUJD' } })],
+    ['anthropic', user({ type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', source: { type: 'base64', data: BYTES } }] })],
+    ['anthropic', user({ type: 'web_fetch_tool_result', tool_use_id: 't', content: { type: 'web_fetch_result', url: 'https://example.com',
+      content: { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: BYTES } } } })],
+  ];
+  it.each(unread)('%s: counts what is not known to be text: %j', (family, parts) => {
+    expect(scanBody({ messages: parts }, family).unscanned).toBe(1);
+  });
+
+  const read: readonly (readonly [ProviderFamily, JsonValue])[] = [
+    ['openai', [{ role: 'assistant', content: [text, { type: 'refusal', refusal: 'no' }], name: 'a', audio: { id: 'audio_1' } }]],
+    ['openai', user({ type: 'text', text: 'a1B2'.repeat(31) }, { type: 'text', text: `${BYTES} in words`.replaceAll('A', ' ') })],
+    ['anthropic', user({ type: 'document', title: 't', source: { type: 'text', media_type: 'text/plain', data: 'x' } })],
+    ['anthropic', user({ type: 'document', source: { type: 'content', content: [text] } })],
+    ['anthropic', user({ type: 'search_result', source: 'https://example.com', title: 't', content: [text] })],
+    ['anthropic', [{ role: 'assistant', content: [{ type: 'thinking', thinking: 'x', signature: BYTES },
+      { type: 'redacted_thinking', data: BYTES }, { type: 'tool_use', id: 'i', name: 'f', input: { type: 'image', url: 'x' } },
+      { ...text, citations: [{ type: 'web_search_result_location', cited_text: 'x', url: 'u', title: 't', encrypted_index: BYTES }] }] }]],
+    ['anthropic', user({ type: 'web_search_tool_result', tool_use_id: 't', content: [{ type: 'web_search_result', url: 'u', title: 't',
+      encrypted_content: BYTES, page_age: null }] })],
+  ];
+  it.each(read)('%s: does not count what it reads, nor what a vendor has sealed: %j', (family, parts) => {
+    expect(scanBody({ messages: parts }, family).unscanned).toBe(0);
+  });
+
+  it('reads results of tools that are JSON as JSON, in JSON, too', () => {
+    const result = (content: string, family: ProviderFamily) => family === 'openai'
+      ? { messages: [{ role: 'tool', tool_call_id: 'c', content }] }
+      : { messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: content }] }] }] };
+    const inner = JSON.stringify({ to: `Hi\n${MAIL}`, card: 4111111111111111 });
+    const shown = JSON.stringify({ to: 'Hi\n<EMAIL_ADDRESS>', card: '<CREDIT_CARD>' });
+    for (const family of ['openai', 'anthropic'] as const) {
+      expect(redacted(result(inner.replace('@', '\\u0040'), family), family)).toEqual(result(shown, family));
+      expect(redacted(result(`${inner}\n\n${inner}\n`, family), family)).toEqual(result(`${shown}\n\n${shown}\n`, family));
+      expect(redacted(result(JSON.stringify([inner]), family), family)).toEqual(result(JSON.stringify([shown]), family));
+      expect(redacted(result(JSON.stringify(`Hi\n${MAIL}`), family), family)).toEqual(result('"Hi\\n<EMAIL_ADDRESS>"', family));
+    }
+  });
+
+  it('reads behind escapes where a text is no JSON, and gives the value its own token', () => {
+    const called = (json: string) => ({ messages: [{ role: 'assistant', tool_calls: [{ function: { name: 'send', arguments: json } }] }] });
+    const cut = '{"to":"Hi\\nanna\\u0040example.com","cc":"\\\\u0061nna\\\\u0040example.com bea@example.com';
+    expect(redacted(called(cut))).toEqual(called('{"to":"Hi\\n<EMAIL_ADDRESS>","cc":"<EMAIL_ADDRESS> <EMAIL_ADDRESS>'));
+    const lines = scanCall({ body: JSON.stringify(called(`${cut}\\nanna@example.com`)), family: 'openai',
+      settings: piiSettings({ action: 'tokenize' }) });
+    expect(lines.tokens).toEqual([['<EMAIL_ADDRESS_1>', MAIL], ['<EMAIL_ADDRESS_2>', 'bea@example.com']]);
   });
 
   it('leaves nothing of the corpus in prompts, arguments and results', () => {

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../json.js';
 import type { Finding, ScanOptions } from '../finding.js';
+import { scanEscaped } from '../escapes.js';
 import { Work } from '../scan.js';
-import { scanText } from '../scan-text.js';
 import { mapTexts, type TextLocation } from './map-texts.js';
 import { REQUEST_SHAPES, type ProviderFamily } from './structural-members.js';
 
@@ -13,7 +13,7 @@ export interface FoundText extends TextLocation {
 export interface ScannedBody {
   /** In the order of the body; texts without a finding are left out. */
   readonly found: readonly FoundText[];
-  /** Images, sound and files, which nobody has read. */
+  /** Images, sound, files, and what is not known to be text, which nobody has read. */
   readonly unscanned: number;
 }
 
@@ -24,7 +24,7 @@ export interface ScannedBody {
 export function scanBody(body: JsonValue, family: ProviderFamily, options: ScanOptions = {}, work = new Work()): ScannedBody {
   const found: FoundText[] = [];
   const { unscanned } = mapTexts(body, REQUEST_SHAPES[family], (text, location) => {
-    const findings = scanText(text, { ...options, context: contextOf(location) }, work);
+    const findings = scanEscaped(text, { ...options, context: contextOf(location) }, work);
     if (findings.length > 0) found.push({ ...location, findings });
     return text;
   });

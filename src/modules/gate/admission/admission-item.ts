@@ -100,7 +100,12 @@ export type AdmissionAnswer =
       readonly byLimits: boolean;
       readonly reached?: ReachedLimits;
     } & Decided)
-  | ({ readonly kind: 'dry_run'; readonly decision: string; readonly runs?: Runs; readonly reached?: ReachedLimits }
-    & Omit<Decided, 'effectiveMode'> & Partial<Decided>)
+  | ({
+      readonly kind: 'dry_run';
+      readonly decision: string;
+      readonly runs?: Runs;
+      readonly byLimits?: boolean;
+      readonly reached?: ReachedLimits;
+    } & Omit<Decided, 'effectiveMode'> & Partial<Decided>)
   | { readonly kind: 'refused'; readonly code: ProblemCode; readonly detail: string; readonly errors?: readonly FieldError[] }
   | { readonly kind: 'replay'; readonly executionId: string };

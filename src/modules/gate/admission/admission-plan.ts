@@ -81,6 +81,7 @@ function dryRun(item: AdmissionItem, decision: GateDecision, facts: Facts): Admi
     ...('effectiveMode' in decision ? { effectiveMode: decision.effectiveMode } : {}),
     ...(decision.kind === 'run' || decision.kind === 'ask' ? { runs: runsBy(facts.runtime.runtime) } : {}),
     ...reachedOf(item, facts, decision),
+    ...('byLimits' in decision ? { byLimits: decision.byLimits } : {}),
   };
 }
 

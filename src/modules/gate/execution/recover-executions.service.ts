@@ -97,6 +97,8 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
       if (execution.status !== 'running' || execution.leaseUntil === null || execution.leaseUntil > (await tx.now())) return undefined;
       const left = await this.running.withdraw(tx, execution.runtime, execution);
       if (left.kind === 'untouched') {
+        const chain = agentChain(execution.organizationId, execution.agentId);
+        for (const event of left.events ?? []) tx.record(chain, event);
         await closeWithin(tx, this.executions, execution, { status: 'failed', error: left.error });
         return undefined;
       }

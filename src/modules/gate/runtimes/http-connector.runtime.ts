@@ -37,6 +37,7 @@ export class HttpConnectorRuntime implements ConnectorCalls<HttpConnector> {
       signal,
       maxBytes: connector.maxBytes,
       timeoutMs,
+      keptFor: call.organizationId,
     });
     const once = async (timeoutMs: number) => {
       const made: OutboundOutcome = timeoutMs > 0 ? await exchange(timeoutMs) : TOO_LATE;

@@ -38,7 +38,7 @@ export class McpConnectorRuntime implements ConnectorCalls<McpConnector> {
     const end = Deadline.in(timeoutMs);
     if (timeoutMs <= 0) return { outcome: unreachable('The deadline had passed before the call.') };
     const { url, maxBytes, tool: name } = connector;
-    const target = { url, headers, maxBytes, signal, timeoutMs };
+    const target = { url, headers, maxBytes, signal, timeoutMs, keptFor: call.organizationId };
     const key = mcpKey(call.organizationId, connector);
     const known = await this.client.tool(key, target, name, connector.toolDigest);
     if ('failed' in known) {

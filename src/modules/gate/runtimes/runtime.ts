@@ -62,13 +62,15 @@ export type RuntimeReturn = RuntimeOutcome | { readonly kind: 'elsewhere'; reado
 
 /** What a crash left of a call. `had`: somebody may have done it. `unknown`: perhaps another runtime has had it. */
 export type LeftBehind =
-  | { readonly kind: 'untouched'; readonly error: RuntimeError } | { readonly kind: 'had' } | { readonly kind: 'unknown' };
+  | ({ readonly kind: 'untouched'; readonly error: RuntimeError } & WithEvents) | { readonly kind: 'had' } | { readonly kind: 'unknown' };
 
 /** The execution of such a call. */
 export interface CutOff {
   readonly organizationId: string;
   readonly id: string;
   readonly fence: number;
+  /** Canonical JSON. */
+  readonly input: string;
 }
 
 /** Something that does what the gate has let through. Expected failures are outcomes; it throws only on bugs. */

@@ -41,10 +41,11 @@ export class EditRequestService {
     private readonly transitions: ApplyTransitionService,
   ) {}
 
-  /** The canonical text of an edit; undefined where no input was sent, or the same as the request's. */
+  /** The canonical text of an edit; undefined where no input was sent, or the same as the request's, unless nobody may edit that. */
   textOf({ request }: DecisionContext, { editedInput }: Decision): string | undefined {
     const text = editedInput === undefined ? undefined : jcs(editedInput);
-    return text === request.input ? undefined : text;
+    const isSame = text === request.input && !hasModelCall(request.capability, JSON.parse(request.input) as JsonObject);
+    return isSame ? undefined : text;
   }
 
   /**

@@ -5,14 +5,10 @@ import { recordsNothing } from '../../../platform/auth/access/call-context.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import { Waiters } from '../../../platform/wake/waiters.js';
-import { LimitRoomQuery } from '../../capabilities/limit-room.query.js';
-import type { AdmissionAnswer } from '../../gate/admission/admission-item.js';
 import { ExecutionAnswerService } from '../../gate/execution-answer.service.js';
 import { HITL_TOPIC } from '../../hitl/events/hitl-event.js';
-import type { ModelReply, ModelRequest } from './model-request.js';
+import { type ModelReply, type ModelRequest, NO_RETRY } from './model-request.js';
 import type { PreparedCall } from './prepare-call.service.js';
-
-type Blocked = Extract<AdmissionAnswer, { kind: 'blocked' }>;
 
 const REASONS: Readonly<Record<string, string>> = {
   rejected: 'A person rejected the call.', timed_out: 'Nobody decided in time.', cancelled: 'The call was cancelled.',
@@ -24,7 +20,6 @@ export class AskedCallService {
   constructor(
     private readonly answers: ExecutionAnswerService,
     private readonly waiters: Waiters,
-    private readonly room: LimitRoomQuery,
   ) {}
 
   begun(executionId: string, request: ModelRequest, prepared: PreparedCall, caller: Caller): Promise<ModelReply> {
@@ -40,18 +35,7 @@ export class AskedCallService {
     if (status === 'running') {
       throw new Problem('IDEMPOTENCY_IN_FLIGHT', 'The first call with this key is still running.', { headers: { 'Retry-After': '1' } });
     }
-    throw new Problem('CONFLICT', 'This call was made before, and no answer is kept.', { members: { executionId } });
-  }
-
-  /** A block by a limit alone passes by itself, or with a higher limit. */
-  async blocked({ byLimits, reached, executionId, reason }: Blocked): Promise<Problem> {
-    if (!byLimits) return new Problem('CAPABILITY_BLOCKED', `${reason}.`, { members: { executionId } });
-    const limits = reached ? await this.room.statesOf(reached.organizationId, reached.grantId, reached.limits).catch(() => []) : [];
-    const wait = limits.flatMap(({ retryAfter }) => retryAfter ?? []);
-    const frees = wait.length === limits.length && wait.length > 0;
-    const headers: Record<string, string> = frees ? { 'Retry-After': String(Math.max(...wait)) } : {};
-    const members = { executionId, limits: limits as unknown as JsonObject[] };
-    return new Problem('BUDGET_EXHAUSTED', 'A limit of the grant leaves no room for this call.', { members, headers });
+    throw new Problem('CONFLICT', 'This call was made before, and no answer is kept.', { members: { executionId }, headers: NO_RETRY });
   }
 
   private async decided(executionId: string, { family, wait }: ModelRequest, { scan }: PreparedCall, caller: Caller): Promise<ModelReply> {
@@ -62,7 +46,9 @@ export class AskedCallService {
         return { kind: 'asked', status, body: body as unknown as JsonObject, headers, scan };
       case 'executed': {
         const answer = output?.['answer'];
-        if (!isJsonObject(answer)) throw new Problem('CONFLICT', 'The answer of this call is not kept.', { members: { executionId } });
+        if (!isJsonObject(answer)) {
+          throw new Problem('CONFLICT', 'The answer of this call is not kept.', { members: { executionId }, headers: NO_RETRY });
+        }
         // Values come back to who sent them; what is kept has placeholders.
         const read = readAnswer(answer, family, { ...scan.settings, answers: 'off' }, scan.tokens);
         return { kind: 'answered', answer: read.body as JsonObject, scan };

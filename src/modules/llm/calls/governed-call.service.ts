@@ -10,7 +10,7 @@ import { RunExecutionService } from '../../gate/execution/run-execution.service.
 import { AskedCallService } from './asked-call.service.js';
 import { EarlyRefusal } from './early-refusal.service.js';
 import { detectedEvents } from './llm-events.js';
-import { LlmRuntime } from './llm.runtime.js';
+import { LlmRuntime, type WaitingCall } from './llm.runtime.js';
 import type { ModelReply, ModelRequest } from './model-request.js';
 import { type PreparedCall, PrepareCallService } from './prepare-call.service.js';
 
@@ -39,13 +39,13 @@ export class GovernedCallService {
     const answer = await this.gate.admit(call, caller, 'execute');
     switch (answer.kind) {
       case 'started':
-        return this.run(answer, prepared);
+        return this.run(answer, { ...prepared, waiting: this.withFallbacks(prepared, call, caller) });
       case 'pending':
         return this.asked.begun(answer.executionId, request, prepared, caller);
       case 'replay':
         return this.asked.again(answer.executionId, request, prepared, caller);
       case 'blocked':
-        throw await this.asked.blocked(answer);
+        throw await this.refusals.blocked(answer);
       case 'refused':
         throw new Problem(answer.code, answer.detail, answer.errors ? { errors: [...answer.errors] } : {});
       default:
@@ -78,6 +78,15 @@ export class GovernedCallService {
         events: (executionId) => detectedEvents(model, scan, executionId),
       },
     };
+  }
+
+  /** The gate has decided over the model that the call names. Another one is asked in its place where it would let that run, too. */
+  private withFallbacks({ waiting }: PreparedCall, call: ExecuteCall, caller: AgentCaller): WaitingCall {
+    const mayStandIn = (model: string, provider: string) => {
+      const input = { ...call.input, model, provider };
+      return this.refusals.wouldRun({ ...call, input, inputText: jcs(input) }, caller);
+    };
+    return { ...waiting, outgoing: { ...waiting.outgoing, mayStandIn } };
   }
 
   private async run({ execution }: Started, { waiting, scan }: PreparedCall): Promise<ModelReply> {

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json.js';
+import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../../domain/json.js';
 import { textOf } from '../../../domain/llm/whole-answer.js';
+import { mapTexts } from '../../../domain/pii/body/map-texts.js';
+import { REQUEST_SHAPES } from '../../../domain/pii/body/structural-members.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { parseStrictJson } from '../../../platform/http/request/strict-json.js';
 import { OUTPUT_BYTES_MAX } from '../../gate/runtimes/output.js';
-import type { LeftBehind, Runtime, RuntimeCall, RuntimeError, RuntimeOutcome } from '../../gate/runtimes/runtime.js';
+import type { CutOff, LeftBehind, Runtime, RuntimeCall, RuntimeError, RuntimeOutcome } from '../../gate/runtimes/runtime.js';
 import { ModelProviders } from '../providers/model-providers.js';
 import { ScanSettingsQuery } from '../scan/scan-settings.query.js';
 import { type CallFacts, closingEvents, outputOf } from './llm-events.js';
@@ -20,6 +22,7 @@ export interface WaitingCall {
 
 const ENDED: RuntimeError = { code: 'SERVER_ENDED', message: 'The server ended before the answer was whole. Nothing outside was changed.' };
 const GONE: RuntimeError = { code: 'PROVIDER_ERROR', message: 'No provider runs this model any more.' };
+const UNSCANNED: RuntimeError = { code: 'PII_SCAN_REQUIRED', message: 'What no scan reads may not leave any more: nothing was sent.' };
 const BROKE: RuntimeError = { code: 'PROVIDER_ERROR', message: 'The call broke off on this server.' };
 
 /**
@@ -60,9 +63,13 @@ export class LlmRuntime implements Runtime {
     }
   }
 
-  /** Nobody has the answer of a call that a crash cut off, and nothing outside was changed. */
-  withdraw(_tx: Tx): Promise<LeftBehind> {
-    return Promise.resolve({ kind: 'untouched', error: ENDED });
+  /** Nobody has the answer of a call that a crash cut off, and nothing outside was changed. What it may have cost is its prompt. */
+  withdraw(_tx: Tx, { id: executionId, input: text }: CutOff): Promise<LeftBehind> {
+    const input = readJson(text);
+    if (!isJsonObject(input)) return Promise.resolve({ kind: 'untouched', error: ENDED });
+    const [model, provider, digest] = [textIn(input, 'model'), textIn(input, 'provider'), textIn(input, 'digest')];
+    const metadata = { executionId, model, provider, promptTokens: Number(input['tokens']), digest, brokenOff: true };
+    return Promise.resolve({ kind: 'untouched', error: ENDED, events: [{ type: 'llm.request', metadata }] });
   }
 
   /** From what people approved, which is scanned. The answer is kept, so that values that it holds are taken out. */
@@ -71,13 +78,16 @@ export class LlmRuntime implements Runtime {
     const model = textIn(input, 'model');
     const family = this.providers.forModel(model)?.family;
     if (family === undefined || !isJsonObject(body)) return { kind: 'failed', error: GONE };
-    const { pii } = await this.settings.of(organizationId);
+    const { pii, isRequired } = await this.settings.of(organizationId);
+    const { unscanned } = mapTexts(body, REQUEST_SHAPES[family], (text) => text);
+    if (isRequired && unscanned > 0) return { kind: 'failed', error: UNSCANNED };
     const { stream: _, stream_options: __, ...whole } = body;
     const performed = await this.calls.perform({
-      family, model, body: whole, headers: {}, wantsUsage: true, isApproved: true, tokens: new Map(),
-      settings: { ...pii, answers: 'redact' }, deadline,
+      family, model, body: whole, headers: {}, wantsUsage: true, tokens: new Map(),
+      // People approved this model.
+      settings: { ...pii, answers: 'redact' }, deadline, mayStandIn: () => Promise.resolve(false),
     }, signal);
-    const scan = { counts: {}, isSkipped: false, unscanned: 0, settings: pii };
+    const scan = { counts: {}, isSkipped: false, unscanned, settings: pii };
     const outcome = outcomeOf(performed, { executionId, digest: textIn(input, 'digest'), promptTokens: Number(tokens), scan });
     if (outcome.kind !== 'executed' || performed.answer === undefined) return outcome;
     const output = { ...(outcome.output as JsonObject), content: textOf(family, performed.answer), answer: performed.answer };

@@ -4,6 +4,9 @@ import type { AnswerSink } from './client-stream.js';
 import type { ScannedCallBody } from '../scan/scan-call.service.js';
 import type { Performed } from './perform-call.service.js';
 
+/** Vendors' clients would repeat a 409 or a 429 for minutes, at which nothing changes by that. */
+export const NO_RETRY = { 'X-Should-Retry': 'false' };
+
 /** A call as a route hands it over. */
 export interface ModelRequest {
   readonly family: Family;

@@ -28,8 +28,8 @@ export interface OutgoingCall {
   readonly body: JsonObject;
   readonly headers: Readonly<Record<string, string>>;
   readonly wantsUsage: boolean;
-  /** People approved this model: no other one is asked in its place. */
-  readonly isApproved?: true;
+  /** Whether another model may be asked in its place. Default: any of the operator's fallbacks. */
+  readonly mayStandIn?: (model: string, provider: string) => Promise<boolean>;
   readonly tokens: TokenMap;
   /** How the answer is read. */
   readonly settings: PiiSettings;
@@ -95,12 +95,13 @@ export class PerformCallService {
 
   private async inTurn(call: OutgoingCall, cancellation: Cancellation): Promise<Omit<Performed, 'durationMs'>> {
     let last: Omit<Performed, 'durationMs'> = { ...NOTHING, model: call.model, provider: '', failure: NOBODY };
-    const candidates = this.providers.candidatesFor(call.model, call.family);
-    for (const { provider, model } of call.isApproved ? candidates.slice(0, 1) : candidates) {
+    for (const { provider, model } of this.providers.candidatesFor(call.model, call.family)) {
       const asked = { model, provider: provider.name };
+      if (model !== call.model && call.mayStandIn && !(await call.mayStandIn(model, provider.name))) continue;
       const answer = await askProvider(provider, {
         method: 'POST', path: COMPLETION_PATH[call.family], body: JSON.stringify(bodyFor(call, model)),
         headers: { 'content-type': 'application/json', ...call.headers }, signal: cancellation.signal, deadline: call.deadline,
+        settings: call.settings,
       });
       if (answer.kind === 'answered') return { ...asked, ...(await this.read(call, answer.response, cancellation)) };
       last = { ...NOTHING, ...asked, failure: cancellation.failure ?? answer.failure };

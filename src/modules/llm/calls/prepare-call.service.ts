@@ -46,6 +46,8 @@ export class PrepareCallService {
     const scan = await this.scans.scan(request.body, family, request.scanPii, organizationId);
     request.onScan(scan);
     const { value: body } = scan;
+    // The log has the model's name.
+    if (!scan.isBlocked && body['model'] !== call.model) throw invalid([{ pointer: '/model', message: 'holds personal data' }]);
     const tokens = estimateTokens(body);
     const nonce = randomBytes(16).toString('base64url');
     const { model, maxTokens, stream, tools, wantsUsage } = call;

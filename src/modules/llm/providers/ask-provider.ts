@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import { isJsonObject, type JsonObject } from '../../../domain/json.js';
+import { previewText } from '../../../domain/pii/scan-call.js';
+import { DEFAULT_PII_SETTINGS, type PiiSettings } from '../../../domain/pii/settings.js';
 import type { Deadline } from '../../gate/runtimes/deadline.js';
 import { readWhole } from './answer-body.js';
 import type { ConnectedProvider } from './model-providers.js';
@@ -17,6 +19,7 @@ const NO_CONNECTION: ReadonlySet<string> = new Set([
   'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT',
 ]);
 const REFUSAL_MAX = 1_000;
+const REFUSAL_READ_MAX = 4_000;
 const REFUSAL_BYTES_MAX = 64 * 1024;
 
 export interface ProviderRequest {
@@ -27,6 +30,8 @@ export interface ProviderRequest {
   readonly body?: string;
   readonly signal: AbortSignal;
   readonly deadline: Deadline;
+  /** What is looked for in what the provider says of the call, which it may quote. Default: all types. */
+  readonly settings?: PiiSettings;
 }
 
 export type ProviderAnswer =
@@ -50,7 +55,8 @@ export async function askProvider(provider: ConnectedProvider, asked: ProviderRe
 }
 
 async function askOnce(
-  provider: ConnectedProvider, { method, path, headers, body, signal, deadline }: ProviderRequest,
+  provider: ConnectedProvider,
+  { method, path, headers, body, signal, deadline, settings = DEFAULT_PII_SETTINGS }: ProviderRequest,
 ): Promise<ProviderAnswer & { readonly retryAfterMs?: number }> {
   const { breaker, pool, baseUrl } = provider;
   if (!breaker.enter()) return failed({ message: 'The provider failed several times in a row, and is not asked for a while.' }, true);
@@ -63,7 +69,8 @@ async function askOnce(
     if (status < 500 || status === 501) breaker.succeeded();
     else breaker.failed();
     if (status >= 200 && status <= 299) return { kind: 'answered', response };
-    return { ...failed(await failureOf(response, provider.key), NOT_BEGUN.has(status)), ...retryAfter(response) };
+    const failure = await failureOf(response, (said) => redacted(said, provider.key, settings));
+    return { ...failed(failure, NOT_BEGUN.has(status)), ...retryAfter(response) };
   } catch (error) {
     if (signal.aborted) {
       const failure = signal.reason instanceof AnswerBroken ? signal.reason.failure : { message: 'The call was broken off.' };
@@ -86,33 +93,40 @@ function keyOf({ family, key }: ConnectedProvider): Record<string, string> {
   return family === 'openai' ? { authorization: `Bearer ${key}` } : { 'x-api-key': key };
 }
 
-async function failureOf(response: Dispatcher.ResponseData, key: string | undefined): Promise<ProviderFailure> {
+async function failureOf(response: Dispatcher.ResponseData, redact: (said: string) => string): Promise<ProviderFailure> {
   const { statusCode: status } = response;
   const failure = { code: 'PROVIDER_ERROR', message: `The provider answered ${status}.`, status } as const;
   if (!CALLERS_FAULT.has(status)) {
     await response.body.dump({ limit: REFUSAL_BYTES_MAX });
     return failure;
   }
-  const refusal = await refusalIn(response, key);
+  const refusal = await refusalIn(response, redact);
   return { ...failure, refusal };
 }
 
-/** What the provider says, without its key: a message of at most 1,000 characters, and its words for it. */
-async function refusalIn(response: Dispatcher.ResponseData, key: string | undefined): Promise<JsonObject> {
+/** What the provider says: a message of at most 1,000 characters, and its words for it. */
+async function refusalIn(response: Dispatcher.ResponseData, redact: (said: string) => string): Promise<JsonObject> {
   try {
     const body = await readWhole(response.body, REFUSAL_BYTES_MAX);
     const error = isJsonObject(body['error']) ? body['error'] : {};
     const said = typeof error['message'] === 'string' ? error['message'] : 'The provider refuses the call.';
-    const message = (key ? said.replaceAll(key, '…') : said).slice(0, REFUSAL_MAX);
+    const message = redact(said).slice(0, REFUSAL_MAX);
     const words = ['type', 'param', 'code'].flatMap((name) => {
       const value = error[name];
-      return value === null || (typeof value === 'string' && value.length <= 100) ? [[name, value] as const] : [];
+      const word = typeof value === 'string' && value.length <= 100 ? redact(value) : null;
+      return word !== null || value === null ? [[name, word] as const] : [];
     });
     return { message, ...Object.fromEntries(words) };
   } catch (error) {
     if (!(error instanceof AnswerBroken)) throw error;
     return { message: 'The provider refuses the call.' };
   }
+}
+
+/** Without the provider's key, and without values of what it quotes. */
+function redacted(said: string, key: string | undefined, settings: PiiSettings): string {
+  const read = said.slice(0, REFUSAL_READ_MAX);
+  return previewText(key ? read.replaceAll(key, '…') : read, { ...settings, action: 'redact' }).text;
 }
 
 function retryAfter({ headers }: Dispatcher.ResponseData): { retryAfterMs?: number } {

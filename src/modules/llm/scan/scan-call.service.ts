@@ -18,7 +18,7 @@ export interface ScannedCallBody {
   readonly counts: EntityCounts;
   readonly isSkipped: boolean;
   readonly isBlocked: boolean;
-  /** Images, sounds and files, which nobody has read. */
+  /** Images, sounds, files, and what is not known to be text, which nobody has read. */
   readonly unscanned: number;
   readonly tokens: TokenMap;
   /** How answers are read. */
@@ -32,7 +32,8 @@ export const DONE: Readonly<Record<PiiAction, string>> = {
 
 export const isDetected = ({ counts }: Pick<ScannedCallBody, 'counts'>): boolean => Object.keys(counts).length > 0;
 
-const NOBODY_READS = 'Images, sounds and files cannot be scanned, and this organization requires the scan: nothing was sent.';
+const NOBODY_READS = 'The call holds what is not known to be text (images, sounds, files, unknown parts), and this organization requires ' +
+  'the scan: nothing was sent.';
 
 /** Scans a call before anything of it leaves. Where it is not known what the call holds, it does not leave. */
 @Injectable()

@@ -42,6 +42,7 @@ export class CountTokensService {
       const answer = await askProvider(this.providers.forModel(model)!, {
         method: 'POST', path: '/v1/messages/count_tokens', body: JSON.stringify(body),
         headers: { 'content-type': 'application/json', ...options.headers }, signal: cancellation.signal, deadline,
+        settings: scan.settings,
       });
       if (answer.kind === 'answered') return send(response, 200, await readWhole(answer.response.body, COUNT_BYTES_MAX));
       const { failure } = answer;

@@ -3,26 +3,26 @@ import type { Family } from '../../../domain/llm/family.js';
 import type { JsonObject } from '../../../domain/json.js';
 import type { Problem } from '../../../platform/http/reply/problem.js';
 
-const PATHS: readonly (readonly [RegExp, Family | 'either'])[] = [
-  [/^\/api\/v1\/llm\/chat\/completions\/?$/i, 'openai'],
-  [/^\/api\/v1\/llm\/(v1\/)?messages(\/count_tokens)?\/?$/i, 'anthropic'],
-  [/^\/api\/v1\/llm\/(v1\/)?models\/?$/i, 'either'],
-];
+/** Routes of ours, whose errors are problems. */
+const OWN = /^\/api\/v1\/llm\/(?:chat|scan|usage)\/?$/i;
+const WIRE = /^\/api\/v1\/llm\/(?:v1\/)?([^/]*)/i;
 
 const OPENAI_TYPES: Readonly<Record<number, string>> = {
-  400: 'invalid_request_error', 401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 413: 'invalid_request_error',
-  415: 'invalid_request_error', 422: 'invalid_request_error', 409: 'conflict_error', 429: 'rate_limit_error',
+  400: 'invalid_request_error', 401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 405: 'invalid_request_error',
+  413: 'invalid_request_error', 415: 'invalid_request_error', 422: 'invalid_request_error', 409: 'conflict_error', 429: 'rate_limit_error',
 };
 const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
-  400: 'invalid_request_error', 401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 413: 'request_too_large',
-  415: 'invalid_request_error', 422: 'invalid_request_error', 409: 'invalid_request_error', 429: 'rate_limit_error',
-  503: 'overloaded_error', 504: 'timeout_error',
+  400: 'invalid_request_error', 401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 405: 'invalid_request_error',
+  413: 'request_too_large', 415: 'invalid_request_error', 422: 'invalid_request_error', 409: 'invalid_request_error',
+  429: 'rate_limit_error', 503: 'overloaded_error', 504: 'timeout_error',
 };
 
-/** Of routes that others' clients call: whose errors they understand. */
+/** Of paths that others' clients call, whether there is such a route or not: whose errors they understand. */
 export function familyOfRoute({ path, headers }: Pick<Request, 'path' | 'headers'>): Family | undefined {
-  const family = PATHS.find(([pattern]) => pattern.test(path))?.[1];
-  if (family !== 'either') return family;
+  const [, first] = OWN.test(path) ? [] : WIRE.exec(path) ?? [];
+  if (first === undefined) return undefined;
+  const name = first.toLowerCase();
+  if (name === 'chat' || name === 'messages') return name === 'chat' ? 'openai' : 'anthropic';
   return headers['anthropic-version'] === undefined ? 'openai' : 'anthropic';
 }
 

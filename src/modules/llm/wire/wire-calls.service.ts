@@ -9,13 +9,11 @@ import { contextOf } from '../../../platform/http/request/request-context.js';
 import { ClientStream } from '../calls/client-stream.js';
 import { EarlyRefusal } from '../calls/early-refusal.service.js';
 import { ModelCallsService, providerProblem } from '../calls/model-calls.service.js';
-import type { ModelReply } from '../calls/model-request.js';
+import { type ModelReply, NO_RETRY } from '../calls/model-request.js';
 import type { ProviderFailure } from '../providers/provider-failure.js';
 import { isDetected, type ScannedCallBody } from '../scan/scan-call.service.js';
 import { errorEvent, passedError } from './vendor-errors.js';
 import { wireOptions } from './wire-options.js';
-
-const NO_RETRY = { 'X-Should-Retry': 'false' };
 
 /** Answers vendors' clients in their own format, streams included. */
 @Injectable()

@@ -11,6 +11,8 @@ export interface McpTarget {
   readonly maxBytes: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Whose requests share connections; without it each has its own. */
+  readonly keptFor?: string;
 }
 
 /** The answer to a JSON-RPC request, or the exchange that brought none. */
@@ -50,14 +52,14 @@ export async function tell(
 }
 
 function post(
-  guard: OutboundGuard, { url, headers: own, maxBytes, timeoutMs, signal }: McpTarget, message: JsonObject,
+  guard: OutboundGuard, { headers: own, url, ...bounds }: McpTarget, message: JsonObject,
   headers: Readonly<Record<string, string>>, isWhole?: (part: Buffer, received: Readonly<Record<string, string>>) => boolean,
 ): Promise<OutboundOutcome> {
   return guard.fetch(url, {
     method: 'POST',
     headers: { ...own, ...headers, 'content-type': 'application/json', accept: `application/json, ${STREAM}` },
     body: JSON.stringify(message),
-    signal, maxBytes, timeoutMs,
+    ...bounds,
     ...(isWhole === undefined ? {} : { isWhole }),
   });
 }
