@@ -17,7 +17,10 @@ export function packSdk(folder) {
   prepareOrExit({ development: true });
   const staged = mkdtempSync(join(tmpdir(), 'countersign-sdk-'));
   try {
-    for (const name of ['package.json', 'README.md', 'src', 'dist']) cpSync(join(SDK, name), join(staged, name), { recursive: true });
+    for (const name of ['README.md', 'src', 'dist']) cpSync(join(SDK, name), join(staged, name), { recursive: true });
+    // In place it names no files and refuses to be packed: its build has no types.
+    const { scripts: _, ...about } = JSON.parse(readFileSync(join(SDK, 'package.json'), 'utf8'));
+    writeFileSync(join(staged, 'package.json'), `${JSON.stringify({ ...about, files: ['dist', 'src'] }, null, 2)}\n`);
     cpSync(join(root, 'LICENSE'), join(staged, 'LICENSE'));
     ran(process.execPath, [COMPILER, '--project', join(SDK, 'tsconfig.json'), '--outDir', join(staged, 'dist')], SDK);
     const [{ filename }] = JSON.parse(ran('npm', ['pack', '--json', '--pack-destination', folder], staged));

@@ -2,12 +2,14 @@ import { AgentToken, type AgentTokenOptions, type RefreshToken } from './credent
 import {
   checkedCredential, type Credential, type CredentialOption, fixedCredential, isToken, SESSION,
 } from './credentials/credential.js';
-import { CountersignError } from './errors.js';
+import { checkOptions, CountersignError } from './errors.js';
 import { Deadline } from './http/deadline.js';
 import type { Reply } from './http/reply.js';
 import { type OutgoingCall, Transport } from './http/transport.js';
 import { bodyText } from './json.js';
-import { addressOf, type CallArguments, type CallOptions, type OperationName, type ReplyOf, takesIdempotencyKey } from './operation.js';
+import {
+  addressOf, type CallArguments, type GivenCall, mayBeEmpty, type OperationName, type ReplyOf, takesIdempotencyKey,
+} from './operation.js';
 import type { TokenReply } from './wire.js';
 
 export interface ConnectionOptions extends Pick<AgentTokenOptions, 'onCapabilities' | 'onToken'> {
@@ -22,13 +24,6 @@ export interface ConnectionOptions extends Pick<AgentTokenOptions, 'onCapabiliti
   readonly fetch?: typeof fetch;
 }
 
-/** What every call consists of. */
-type GivenCall = CallOptions & {
-  readonly path?: Readonly<Record<string, unknown>>;
-  readonly query?: Readonly<Record<string, unknown>>;
-  readonly body?: object;
-};
-
 const TIMEOUT_MS = 60_000;
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 /** What the service may take beyond the seconds for which it was asked to hold an answer. */
@@ -42,8 +37,9 @@ export class Connection {
 
   /** @throws CountersignError INVALID_OPTIONS; the credential is in no message */
   constructor(options: ConnectionOptions) {
+    checkOptions(options ?? null, 'Countersign', 'url credential timeoutMs maxResponseBytes fetch onCapabilities onToken');
     this.#transport = new Transport({
-      url: checkedUrl(options?.url), maxResponseBytes: options.maxResponseBytes ?? MAX_RESPONSE_BYTES,
+      url: checkedUrl(options.url), maxResponseBytes: options.maxResponseBytes ?? MAX_RESPONSE_BYTES,
       // As a member it would be called with another `this`, which browsers refuse.
       fetch: options.fetch ?? ((...call) => fetch(...call)),
     });
@@ -78,8 +74,8 @@ export class Connection {
   }
 
   #credentialOf({ credential, ...options }: ConnectionOptions): Credential {
-    if (typeof credential === 'object' && 'session' in credential) return SESSION;
-    if (typeof credential === 'object' && typeof credential.getToken === 'function') {
+    if (typeof credential === 'object' && credential !== null && 'session' in credential) return SESSION;
+    if (typeof credential === 'object' && typeof credential?.getToken === 'function') {
       const { token, getToken } = credential;
       return new AgentToken(token === undefined ? undefined : checkedCredential(token), this.#refresh, { ...options, getToken });
     }
@@ -97,7 +93,12 @@ export class Connection {
 }
 
 function outgoingCall(operation: OperationName, call: GivenCall, { withKey = true } = {}): OutgoingCall {
-  const [method, template] = operation.split(' ') as [string, string];
+  checkOptions(call, 'A call', 'path query body signal timeoutMs idempotencyKey headers');
+  const [, method, template] = /^(GET|POST|PUT|PATCH|DELETE) (\/\S+)$/.exec(String(operation)) ?? [];
+  if (method === undefined || template === undefined) {
+    const detail = 'An operation is named by its method and path, such as GET /api/v1/agents/{id}.';
+    throw new CountersignError('INVALID_OPTIONS', { detail });
+  }
   const key = withKey && takesIdempotencyKey(method, template) ? (call.idempotencyKey ?? randomKey()) : undefined;
   if (key !== undefined && !/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw new CountersignError('INVALID_OPTIONS', { detail: 'An idempotency key has 1 to 255 visible ASCII characters.' });
@@ -109,6 +110,7 @@ function outgoingCall(operation: OperationName, call: GivenCall, { withKey = tru
     headers: { ...call.headers, ...(key === undefined ? {} : { 'idempotency-key': key }) },
     body: call.body === undefined ? undefined : bodyText(call.body as Record<string, unknown>),
     isRepeatable: method === 'GET' || key !== undefined,
+    mayBeEmpty: mayBeEmpty(operation),
     attemptMs: wait > 0 ? wait * 1_000 + LONG_POLL_GRACE_MS : undefined,
   };
 }

@@ -1,5 +1,6 @@
 import { Agents } from './clients/agents.js';
 import { Audit } from './clients/audit.js';
+import { Client } from './clients/client.js';
 import { Executions } from './clients/executions.js';
 import { Capabilities, Grants } from './clients/grants.js';
 import { Hitl } from './clients/hitl.js';
@@ -13,42 +14,26 @@ import type { Outcome } from './gate/outcome.js';
 import type { Request } from './operation.js';
 
 /** A caller of Countersign: an agent, a person or an operator, as the credential says. */
-export class Countersign {
-  readonly connection: Connection;
-  readonly gate: Gate;
-  readonly agents: Agents;
-  readonly audit: Audit;
-  readonly capabilities: Capabilities;
-  readonly executions: Executions;
-  readonly grants: Grants;
-  readonly hitl: Hitl;
-  readonly notifications: Notifications;
-  readonly routing: Routing;
-  readonly stops: Stops;
-  readonly tasks: Tasks;
-  readonly teams: Teams;
-  readonly users: Users;
+export class Countersign extends Client {
+  readonly gate = new Gate(this.connection);
+  readonly agents = new Agents(this.connection);
+  readonly audit = new Audit(this.connection);
+  readonly capabilities = new Capabilities(this.connection);
+  readonly executions = new Executions(this.connection);
+  readonly grants = new Grants(this.connection);
+  readonly hitl = new Hitl(this.connection);
+  readonly notifications = new Notifications(this.connection);
+  readonly routing = new Routing(this.connection);
+  readonly stops = new Stops(this.connection);
+  readonly tasks = new Tasks(this.connection);
+  readonly teams = new Teams(this.connection);
+  readonly users = new Users(this.connection);
   /** Calls any operation by its method and path; what it takes and answers is typed by the API document. */
-  readonly request: Request;
+  readonly request: Request = (operation, ...call) => this.connection.request(operation, ...call);
 
   /** @throws CountersignError INVALID_OPTIONS for an address or a credential that is none */
   constructor(options: ConnectionOptions) {
-    const connection = new Connection(options);
-    this.connection = connection;
-    this.request = (operation, ...call) => connection.request(operation, ...call);
-    this.gate = new Gate(connection);
-    this.agents = new Agents(connection);
-    this.audit = new Audit(connection);
-    this.capabilities = new Capabilities(connection);
-    this.executions = new Executions(connection);
-    this.grants = new Grants(connection);
-    this.hitl = new Hitl(connection);
-    this.notifications = new Notifications(connection);
-    this.routing = new Routing(connection);
-    this.stops = new Stops(connection);
-    this.tasks = new Tasks(connection);
-    this.teams = new Teams(connection);
-    this.users = new Users(connection);
+    super(new Connection(options));
   }
 
   /** Executes a capability, or asks for it. @throws CountersignError as `Gate.execute` says */

@@ -7,9 +7,10 @@ export type ProblemCode = Problem['code'];
 export const CLIENT_CODES = {
   INVALID_OPTIONS: 'What the client was made or called with cannot be used. Nothing was sent.',
   UNREACHABLE: 'No connection to the service, or it was lost before an answer came.',
-  BAD_RESPONSE: 'The answer is none of the service: no JSON, too long, cut off, or a redirection.',
-  DEADLINE_EXCEEDED: 'The deadline of the call has passed. What was sent may have been done: ask again by the same key.',
-  ABORTED: 'The signal of the call was aborted. What was sent may have been done: ask again by the same key.',
+  BAD_RESPONSE: 'The answer is none of the service: no JSON object, too long, cut off, or a redirection.',
+  DEADLINE_EXCEEDED: 'The deadline of the call has passed.',
+  ABORTED: 'The signal of the call was aborted.',
+  CALLBACK_FAILED: 'A function that the client was given has thrown; `cause` is what.',
   TOKEN_EXPIRED: "The agent's token has ended, and there is nothing to get a new one by.",
   HITL_PENDING: 'Nobody has decided while it was waited for; `hitlId` names the request.',
   HITL_REJECTED: 'A person has rejected the request; `detail` is their comment.',
@@ -24,19 +25,7 @@ export type ClientCode = keyof typeof CLIENT_CODES;
 export type ErrorCode = ProblemCode | ClientCode;
 
 /** What an error may say besides its code. */
-export interface ErrorFacts {
-  readonly status?: number;
-  readonly requestId?: string;
-  readonly detail?: string;
-  readonly errors?: readonly { readonly pointer: string; readonly message: string }[];
-  readonly problem?: Problem;
-  readonly retryAfterMs?: number;
-  readonly hitlId?: string;
-  readonly executionId?: string;
-  readonly idempotencyKey?: string;
-  readonly output?: unknown;
-  readonly cause?: unknown;
-}
+export type ErrorFacts = Partial<Omit<CountersignError, 'name' | 'message' | 'stack' | 'code' | 'with'>>;
 
 /** The one error that this package throws. Decide by `code`; `message` is for people. Neither holds a credential. */
 export class CountersignError extends Error {
@@ -49,7 +38,7 @@ export class CountersignError extends Error {
   readonly requestId?: string;
   readonly detail: string;
   /** What is wrong with which member, by JSON pointers (RFC 6901) from the root of the body. */
-  readonly errors?: ErrorFacts['errors'];
+  readonly errors?: readonly { readonly pointer: string; readonly message: string }[];
   /** All that the service said, with members of single codes such as `currentCapabilities`. */
   readonly problem?: Problem;
   /** Milliseconds after which the service wants to be asked again; Infinity where asking again would change nothing. */
@@ -72,13 +61,46 @@ export class CountersignError extends Error {
 
   /** The same error that says more. */
   with(facts: ErrorFacts): CountersignError {
-    const { code, status, requestId, detail, errors, problem, retryAfterMs, hitlId, executionId, idempotencyKey, output, cause } = this;
-    const own = { status, requestId, detail, errors, problem, retryAfterMs, hitlId, executionId, idempotencyKey, output, cause };
-    return new CountersignError(code, { ...own, ...facts });
+    return new CountersignError(this.code, { ...this, cause: this.cause, ...facts });
   }
 }
 
 /** @param code one of these; without any, whether it is an error of this package */
 export function isCountersignError(error: unknown, ...code: readonly ErrorCode[]): error is CountersignError {
   return error instanceof CountersignError && (code.length === 0 || code.includes(error.code));
+}
+
+/** What may be over at the next try: the service is away or busy, or its answer was lost. */
+export function isTrouble(error: unknown): error is CountersignError {
+  return isCountersignError(error, 'UNREACHABLE', 'BAD_RESPONSE', 'DEADLINE_EXCEEDED', 'RATE_LIMITED')
+    || (error instanceof CountersignError && (error.status ?? 0) >= 500);
+}
+
+const MESSAGE_CHARACTERS = 2_000;
+
+/** What somebody has thrown, in words that the service takes. */
+export function messageOf(thrown: unknown): string {
+  const said: unknown = (thrown as Partial<Error> | null | undefined)?.message ?? thrown;
+  const text = (typeof said === 'string' ? said : `a ${typeof said}`).slice(0, MESSAGE_CHARACTERS);
+  return text.replace(/[\0\p{Surrogate}]/gu, '\ufffd') || 'unknown';
+}
+
+/** What a function of the caller's returns. @throws CountersignError CALLBACK_FAILED */
+export async function called<T>(name: string, callback: () => T | Promise<T>): Promise<T> {
+  try {
+    return await callback();
+  } catch (cause) {
+    throw new CountersignError('CALLBACK_FAILED', { detail: `${name}: ${messageOf(cause)}`, cause });
+  }
+}
+
+/** @param names of the options that there are. @throws CountersignError INVALID_OPTIONS for another one, which would be ignored */
+export function checkOptions(given: object | undefined, of: string, names: string): void {
+  if (given === undefined) return;
+  const isObject = typeof given === 'object' && given !== null;
+  const unknown = isObject && Object.keys(given).find((name) => !names.split(' ').includes(name));
+  if (unknown === undefined) return;
+  const detail = isObject ? `${of} has no option ${unknown}; there are ${names.replaceAll(' ', ', ')}.`
+    : `The options of ${of} must be an object.`;
+  throw new CountersignError('INVALID_OPTIONS', { detail });
 }

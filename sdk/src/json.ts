@@ -18,16 +18,6 @@ export function bodyText(body: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(given);
 }
 
-/** Whether a value can be sent as it is. */
-export function isJson(value: unknown): boolean {
-  try {
-    check(value, '', []);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function check(value: unknown, pointer: string, above: readonly object[]): void {
   if (value === null || typeof value === 'boolean') return;
   if (typeof value === 'string') return checkText(value, pointer);

@@ -37,7 +37,13 @@ const WITHOUT_KEY =
 
 export const takesIdempotencyKey = (method: string, path: string): boolean => method === 'POST' && !WITHOUT_KEY.test(path);
 
+/** What is answered by 204 as well; a test compares them with the document. */
+export const mayBeEmpty = (operation: string): boolean => /^DELETE |\/auth\/password$|\/tasks\/lease$/.test(operation);
+
 type Values = Readonly<Record<string, unknown>>;
+
+/** What every call consists of. */
+export type GivenCall = CallOptions & { readonly path?: Values; readonly query?: Values; readonly body?: object };
 
 /** The path and query of a call. @throws CountersignError INVALID_OPTIONS where a part of the path is missing, empty or no name */
 export function addressOf(template: string, path: Values = {}, query: Values = {}): string {

@@ -1,3 +1,5 @@
+import { checkOptions, CountersignError } from './errors.js';
+
 /** Headers as `fetch` has them, or as Node's HTTP server gives them. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -19,34 +21,42 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const;
  *
  * @param body the bytes as they came, or their text; not what was parsed of them
  * @param secret as the channel has it, `whsec_…` or a text; several while one is replaced
- * @returns false for whatever does not hold; nothing is thrown but for a secret that is none
+ * @returns false for whatever does not hold
+ * @throws CountersignError INVALID_OPTIONS for arguments that are none: a parsed body, no headers, no secret
  */
 export async function verifyWebhook(
   body: string | Uint8Array, headers: WebhookHeaders, secret: string | readonly string[], options: WebhookOptions = {},
 ): Promise<boolean> {
-  const keys = await Promise.all([secret].flat().map(keyOf));
+  checkOptions(options, 'verifyWebhook', 'toleranceSeconds now');
+  const isBody = typeof body === 'string' || ArrayBuffer.isView(body);
+  if (!isBody) throw invalid('the bytes of the body as they came, or their text; not what was parsed');
+  if (typeof headers !== 'object' || headers === null) throw invalid('the headers of the request');
+  const keys = await Promise.all((Array.isArray(secret) && secret.length > 0 ? secret as string[] : [secret as string]).map(keyOf));
   const [id, time, signatures] = ['id', 'timestamp', 'signature'].map((name) => headerOf(headers, `webhook-${name}`));
   if (id === undefined || time === undefined || signatures === undefined || !/^\d{1,12}$/.test(time)) return false;
   const age = Math.abs((options.now ?? Date.now()) / 1_000 - Number(time));
-  if (age > (options.toleranceSeconds ?? TOLERANCE_SECONDS)) return false;
-  const text = new TextEncoder();
-  const message = joined(text.encode(`${id}.${time}.`), typeof body === 'string' ? text.encode(body) : body);
+  // Of what is no number nothing holds.
+  if (!(age <= (options.toleranceSeconds ?? TOLERANCE_SECONDS))) return false;
+  const message = await new Blob([`${id}.${time}.`, body as string]).arrayBuffer();
   const given = signatures.split(' ').filter((one) => one.startsWith(VERSION)).map((one) => bytesOf(one.slice(VERSION.length)));
   const matches = keys.flatMap((key) => given.map(async (one) => one !== undefined && crypto.subtle.verify(HMAC, key, one, message)));
   return (await Promise.all(matches)).includes(true);
 }
 
+const invalid = (needed: string) => new CountersignError('INVALID_OPTIONS', { detail: `verifyWebhook needs ${needed}.` });
+
 /** The name of the type differs between platforms. */
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 async function keyOf(secret: string): Promise<Key> {
-  const bytes = secret.startsWith(PREFIX) ? bytesOf(secret.slice(PREFIX.length)) : new TextEncoder().encode(secret);
-  if (bytes === undefined || bytes.length === 0) throw new TypeError('The secret of a webhook is a text, or whsec_ and base64.');
+  const isText = typeof secret === 'string';
+  const bytes = isText && secret.startsWith(PREFIX) ? bytesOf(secret.slice(PREFIX.length)) : new TextEncoder().encode(isText ? secret : '');
+  if (bytes === undefined || bytes.length === 0) throw invalid('the secret as the channel has it: a text, or whsec_ and base64');
   return crypto.subtle.importKey('raw', bytes, HMAC, false, ['verify']);
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string | undefined {
-  if (headers instanceof Headers) return headers.get(name) ?? undefined;
+  if (typeof headers.get === 'function') return (headers as Headers).get(name) ?? undefined;
   const found = Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1];
   return typeof found === 'string' ? found : undefined;
 }
@@ -57,11 +67,4 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
   } catch {
     return undefined;
   }
-}
-
-function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
-  const both = new Uint8Array(one.length + other.length);
-  both.set(one);
-  both.set(other, one.length);
-  return both;
 }

@@ -10,6 +10,9 @@ export const NO_DATABASE = 'no database: give --database-url or DATABASE_URL, or
 export const NO_LOG = 'this database holds no audit log';
 export const NEVER_SET_UP = 'this database was never set up';
 
+/** Wrong usage, in a sentence that says what to write instead: exit code 2. */
+export class UsageError extends Error {}
+
 export interface CommandOutput {
   /** A line for the operator; standard output is for what was asked. */
   say(text: string): void;

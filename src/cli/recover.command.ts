@@ -33,6 +33,9 @@ interface ShownAnchor {
   readonly ourSize?: number;
 }
 
+const SERVED = 'servers serve this database, and no anchor shows that it misses anything: every token, session and the root key would '
+  + 'die for nothing. Is it an older one all the same, stop the servers first';
+
 /** Puts a database into service that is behind its anchors. */
 export function recoverCommand(): Command {
   return new Command('recover')
@@ -54,7 +57,7 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
       const { configuredAnchors } = await import('../modules/audit/anchors/configured-anchors.js');
       const { compareAll, waiveCheckpoints, lostOf, recoverySigner, signLosses } = await import('../modules/audit/anchors/accept-loss.js');
       const { rewrittenTrees, rewrittenText } = await import('../modules/audit/checkpoints/rewritten-trees.js');
-      const { openWork } = await import('../modules/lifecycle/recovery.query.js');
+      const { openWork, serviceState } = await import('../modules/lifecycle/recovery.query.js');
       if (!(await parts.rootKey.isSetUp())) throw new StartRefused('this database was never set up: there is nothing to recover');
       const config = loadConfig(meant);
       const seed = await signingKeyOf(config);
@@ -64,6 +67,8 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
       const findings = { anchors: compared.map(shown), rewritten: rewritten.map(({ tree }) => tree), open: await openWork(parts.run) };
       if (!acceptLoss) return show(findings, json === true);
       if (rewritten[0]) throw new StartRefused(rewrittenText(rewritten[0].message));
+      const { isHeld, servers } = await serviceState(parts.run);
+      if (servers > 0 && !isHeld && lostOf(compared).length === 0) throw new StartRefused(SERVED);
       const { recoverInstallation } = await import('../modules/lifecycle/recover-installation.js');
       const progress = progressLine();
       const recovered = await recoverInstallation(parts, {

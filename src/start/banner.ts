@@ -3,6 +3,8 @@ export interface BannerFacts {
   readonly version: string;
   /** Address for a person on this machine. */
   readonly url: string;
+  /** Why it serves nobody yet: the database is held. */
+  readonly held?: string;
   /** Folder of the embedded database, when there is one. */
   readonly dataDir?: string;
   /** A root key that was made just now and is to be shown, this once. */
@@ -25,11 +27,12 @@ export function curlLines(url: string, rootKey: string | undefined): string[] {
 
 export function banner(facts: BannerFacts, colour: boolean): string {
   const style = (code: number) => (text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
-  const [bold, dim, green] = [style(1), style(2), style(32)];
+  const [bold, dim, green, red] = [style(1), style(2), style(32), style(31)];
   const row = (name: string, value: string) => `  ${dim(name.padEnd(9))} ${value}`;
   const lines = [
     '',
-    `  ${green('●')} ${bold(`Countersign ${facts.version}`)} is ready.`,
+    facts.held === undefined ? `  ${green('●')} ${bold(`Countersign ${facts.version}`)} is ready.`
+      : `  ${red('●')} ${bold(`Countersign ${facts.version}`)} runs, and serves nobody: its database is held.\n\n  ${facts.held}`,
     '',
     row('Address', bold(facts.url)),
     row('API docs', `${facts.url}/docs`),
@@ -39,6 +42,7 @@ export function banner(facts: BannerFacts, colour: boolean): string {
     lines.push(row('Root key', bold(facts.rootKey)), row('', 'Shown this once: keep it where only you can read it.'));
   } else if (facts.rootKeyFile !== undefined) lines.push(row('Root key', `written to ${facts.rootKeyFile}`));
   const hint = facts.rootKey === undefined ? dim(' (with the root key in the variable COUNTERSIGN_KEY)') : '';
-  lines.push('', `  Try it${hint}:`, '', ...curlLines(facts.url, facts.rootKey), '', dim('  Ctrl-C stops the server.'), '');
+  if (facts.held === undefined) lines.push('', `  Try it${hint}:`, '', ...curlLines(facts.url, facts.rootKey));
+  lines.push('', dim('  Ctrl-C stops the server.'), '');
   return `${lines.join('\n')}\n`;
 }

@@ -35,8 +35,9 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     logger = createLogger(config);
     for (const warning of warningsAbout(config)) logger.warn(warning);
     shutdown.listen();
-    await start(config, logger, shutdown, made);
-    process.stdout.write(banner(bannerFacts(config, made), process.stdout.isTTY === true && !env.NO_COLOR));
+    const held = await start(config, logger, shutdown, made);
+    const facts = { ...bannerFacts(config, made), ...(held === undefined ? {} : { held }) };
+    process.stdout.write(banner(facts, process.stdout.isTTY === true && !env.NO_COLOR));
     if (env.COUNTERSIGN_READY_FILE) announce(env.COUNTERSIGN_READY_FILE, localUrl(config));
   } catch (error) {
     // A start that a signal cut short fails somewhere; that error is not reported.
@@ -45,7 +46,8 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
-async function start(config: Config, logger: Logger, shutdown: Shutdown, made: Made): Promise<void> {
+/** @returns why it serves nobody yet, if it does not */
+async function start(config: Config, logger: Logger, shutdown: Shutdown, made: Made): Promise<string | undefined> {
   await checkPort(config);
   // Loading the framework takes as long as starting the database: both at once.
   const application = import('../app.js');
@@ -55,6 +57,8 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown, made: M
   const app = await (await application).createApp(complete, logger);
   shutdown.add(() => drain(app));
   await listen(app, complete);
+  const { MaintenanceMode } = await import('../platform/audit/maintenance-mode.js');
+  return app.get(MaintenanceMode).because;
 }
 
 function withGivenDatabase(config: Config): CompleteConfig {

@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Countersign, type CountersignError } from '@countersign/sdk';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { type Answer, type Receiver, startReceiver } from '../support/http/receiver.js';
 import { rejection } from '../support/sdk/callers.js';
 import { ROOT_KEY } from '../support/servers/test-run.js';
@@ -15,7 +16,7 @@ afterAll(() => receiver.close());
 const refused: Answer = { status: 503, headers: { 'retry-after': '0' }, body: 'busy' };
 const sdk = (more = {}) => new Countersign({ url: receiver.url, credential: ROOT_KEY, ...more });
 /** Not repeated, since nothing says that it may be. */
-const once = (client: Countersign) => client.agents.activate('agt_1');
+const unrepeated = (client: Countersign) => client.agents.activate('agt_1');
 
 describe('no answer of the service is BAD_RESPONSE', () => {
   test.each<[string, Answer, RegExp]>([
@@ -25,18 +26,53 @@ describe('no answer of the service is BAD_RESPONSE', () => {
     ['JSON that is none', { headers: { 'content-type': 'application/json' }, body: '{"agents": [' }, /cut off or none/],
     ['no UTF-8', { headers: { 'content-type': 'application/json', 'content-length': '3' }, body: '"\ud800' }, /cut off|UTF-8/],
     ['a refusal without a code', { status: 418, body: { message: 'teapot' } }, /418 without a problem's code/],
+    ['null', { body: null }, /200 with JSON that is no object/],
+    ['an array', { body: [] }, /200 with JSON that is no object/],
+    ['a refusal that is null', { status: 400, body: null }, /400 with JSON that is no object/],
+    ['nothing', { status: 204 }, /204 with no type|204 with/],
+    ['an empty text', { body: '' }, /200 with text\/plain/],
     ['10 MB', { body: { much: 'x'.repeat(10 * 1024 * 1024) } }, /longer than 8388608 bytes/],
     ['a redirection', { status: 302, headers: { location: 'https://elsewhere.example/' } }, /redirected/],
   ])('%s', async (_, answer, detail) => {
     receiver.script(answer);
-    const error = await rejection(once(sdk())) as CountersignError;
+    const error = await rejection(unrepeated(sdk())) as CountersignError;
     expect(error).toMatchObject({ code: 'BAD_RESPONSE', detail: expect.stringMatching(detail) });
     expect(error.status).toBe(answer.status ?? 200);
   });
 
+  test('nor is what says that all is well asked again, though a read could be', async () => {
+    const html = { headers: { 'content-type': 'text/html' }, body: '<title>Sign in' };
+    const calls: ((client: Countersign) => Promise<unknown>)[] = [
+      (client) => client.agents.list(), (client) => client.execute('web.search'), (client) => client.waitFor('hitl_1'),
+      (client) => client.gate.dryRun('web.search'), (client) => client.hitl.list(), (client) => client.hitl.events().next(),
+    ];
+    for (const answer of [html, { body: null }, { body: [1] }, { status: 204 }, { body: '' }]) {
+      for (const call of calls) {
+        const before = receiver.requests.length;
+        receiver.script(answer);
+        expect(await rejection(call(sdk()))).toMatchObject({ name: 'CountersignError', code: 'BAD_RESPONSE' });
+        expect(receiver.requests.length).toBe(before + 1);
+      }
+    }
+  });
+
+  test.each<[string, (client: Countersign) => Promise<unknown>, unknown[]]>([
+    ['to a call at the gate', (client) => client.execute('web.search'), [{}]],
+    ['no id of a request', (client) => client.execute('web.search'), [{ status: 'pending_hitl', executionId: 'exec_1' }]],
+    ['to a request', (client) => client.waitFor('hitl_1'), [{}]],
+    ['to an execution', (client) => client.waitFor('hitl_1'),
+      [{ id: 'hitl_1', status: 'approved', execution: { id: 'exec_1' } }, { ok: true }]],
+  ])('an object of another kind: %s', async (_, call, bodies) => {
+    const before = receiver.requests.length;
+    receiver.script(...bodies.map((body) => ({ body })));
+    expect(await rejection(call(sdk()))).toMatchObject({ code: 'BAD_RESPONSE', detail: expect.stringMatching(/has the status/) });
+    expect(receiver.requests.length - before).toBe(bodies.length);
+  });
+
   test('cut off in the middle', async () => {
     receiver.script({ headers: { 'content-type': 'application/json', 'content-length': '5000', connection: 'close' }, body: { a: 1 } });
-    expect(await rejection(once(sdk()))).toMatchObject({ code: 'BAD_RESPONSE', detail: expect.stringMatching(/cut off/), status: 200 });
+    const error = await rejection(unrepeated(sdk()));
+    expect(error).toMatchObject({ code: 'BAD_RESPONSE', detail: expect.stringMatching(/cut off/), status: 200 });
   });
 });
 
@@ -125,18 +161,43 @@ describe('at once', () => {
   });
 });
 
-describe('a service that is not there', () => {
-  let listening: Server | undefined;
-  afterEach(() => void listening?.close());
+const MAY_BE_DONE = 'may have been done';
 
+test.each<[string, Answer, (client: Countersign) => Promise<unknown>, string]>([
+  ['nobody answered', { hang: 'before headers' }, (client) => client.execute('web.search'),
+    'sent may have been done: ask again by the same key.'],
+  ['the connection was lost, without a key', { reset: true }, unrepeated, 'sent may have been done.'],
+])('%s: it may have been done, and so it says', async (_, answer, call, said) => {
+  receiver.script(answer);
+  const error = await rejection(call(sdk({ timeoutMs: 300 }))) as CountersignError;
+  expect(error.message.endsWith(said)).toBe(true);
+});
+
+test.each<[string, Answer, (client: Countersign) => Promise<unknown>]>([
+  ['a read', { hang: 'before headers' }, (client) => client.agents.list()],
+  ['what was refused', { ...refused, status: 429, headers: { 'content-type': 'application/problem+json', 'retry-after': '9' },
+    body: '{"code": "RATE_LIMITED"}' }, (client) => client.execute('web.search')],
+])('%s: nothing was done, and nothing else is said', async (_, answer, call) => {
+  receiver.script(answer);
+  expect(String(await rejection(call(sdk({ timeoutMs: 300 }))))).not.toContain(MAY_BE_DONE);
+});
+
+describe('a service that is not there', () => {
   test('is UNREACHABLE once the deadline is near', async () => {
-    listening = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => listening!.once('listening', resolve));
-    const { port } = listening.address() as AddressInfo;
-    await new Promise((resolve) => listening!.close(resolve));
+    // A port that somebody calls from is nobody's to listen at.
+    const caller = connect(Number(new URL(receiver.url).port), '127.0.0.1');
+    await once(caller, 'connect');
+    const port = caller.localPort;
     const client = new Countersign({ url: `http://127.0.0.1:${port}`, credential: ROOT_KEY, timeoutMs: 700 });
-    const error = await rejection(client.agents.list()) as CountersignError;
+    const error = await rejection(client.execute('web.search')) as CountersignError;
     expect(error).toMatchObject({ code: expect.stringMatching(/^(UNREACHABLE|DEADLINE_EXCEEDED)$/) });
+    // Nothing was sent.
+    expect(error.message).not.toContain(MAY_BE_DONE);
+    const ending = new AbortController();
+    const call = rejection(client.execute('web.search', {}, { signal: ending.signal }));
+    ending.abort();
+    expect(await call).toMatchObject({ code: 'ABORTED', message: expect.not.stringContaining(MAY_BE_DONE) });
     expect(JSON.stringify([error, error.stack, String(error.cause)])).not.toContain(ROOT_KEY);
+    caller.destroy();
   });
 });

@@ -32,6 +32,33 @@ describe('options that cannot be used', () => {
   });
 });
 
+describe("a caller's own function that throws", () => {
+  test.each<[string, () => unknown]>([
+    ['at once', () => {
+      throw new Error('disk full');
+    }],
+    ['later', async () => Promise.reject(new Error('disk full'))],
+  ])('%s: the request is named, and nothing is left', async (_, onPending) => {
+    const { sdk } = await sdkAsAgent(server, PROPOSE);
+    const failed = {
+      code: 'CALLBACK_FAILED', detail: 'onPending: disk full', cause: { message: 'disk full' },
+      hitlId: expect.stringMatching(/^hitl_/), executionId: expect.stringMatching(/^exec_/), idempotencyKey: expect.stringMatching(/./),
+    };
+    for (const waitForApproval of [true, false]) {
+      expect(await rejection(sdk.execute('email.send', {}, { waitForApproval, onPending }))).toMatchObject(failed);
+    }
+    const { hitlRequestId } = await sdk.execute('email.send') as PendingApproval;
+    expect(await rejection(sdk.waitFor(hitlRequestId, { onPending }))).toMatchObject({ code: 'CALLBACK_FAILED', hitlId: hitlRequestId });
+  });
+
+  test('one that never returns ends with the wait', async () => {
+    const { sdk } = await sdkAsAgent(server, PROPOSE);
+    const onPending = () => new Promise<void>(() => undefined);
+    const outcome = await sdk.execute('email.send', {}, { waitForApproval: true, waitTimeoutMs: 300, onPending });
+    expect(outcome).toMatchObject({ status: 'pending_approval', hitlRequestId: expect.stringMatching(/^hitl_/) });
+  });
+});
+
 describe('what became of a call', () => {
   test('executed, with the entry in the log', async () => {
     const { sdk } = await sdkAsAgent(server, { 'web.search': {} });

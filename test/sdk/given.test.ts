@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { Countersign, type CountersignError } from '@countersign/sdk';
+import { Countersign, type CountersignError, type Shown } from '@countersign/sdk';
 import { readFileSync } from 'node:fs';
-import { takesIdempotencyKey } from '../../sdk/src/operation.js';
+import { mayBeEmpty, takesIdempotencyKey } from '../../sdk/src/operation.js';
 import { rejection } from '../support/sdk/callers.js';
 import { ROOT_KEY } from '../support/servers/test-run.js';
 
@@ -76,6 +76,36 @@ describe('a credential that is none', () => {
   });
 });
 
+describe('what there is not would not be obeyed, so it is refused before anything is sent', () => {
+  const call = (more: object) => sdk.execute('web.search', {}, more);
+  test.each<[string, () => unknown, RegExp]>([
+    ['an option of execute', () => call({ wait: true }), /^execute has no option wait; there are action, context, agentId,/],
+    ['of waitFor', () => sdk.waitFor('hitl_1', { timeoutMs: 1 } as object), /^waitFor has no option timeoutMs/],
+    ['of a governed function', () => sdk.governed(() => 1, 'web.search', { retries: 1 } as object)({}), /^execute has no option retries/],
+    ['of a call', () => sdk.agents.list({}, { timeout: 5 } as object), /^A call has no option timeout; there are path, query, body,/],
+    ['of events', () => sdk.hitl.events({ lastId: '1' } as object).next(), /^events has no option lastId/],
+    ['options that are a text', () => sdk.agents.list({}, 'fast' as unknown as object), /^A call has no option 0/],
+    ['no operation', () => sdk.request('nonsense' as 'GET /api/v1/agents', {}), /^An operation is named by its method and path, such as/],
+    ['no name of one', () => sdk.request(undefined as unknown as 'GET /api/v1/agents', {}), /^An operation is named/],
+    ['an approval of what nobody was shown', () => sdk.hitl.approve({ id: 'hitl_1' } as Shown), /^A decision is of/],
+    ['a rejection of nothing', () => sdk.hitl.reject(undefined as never), /^A decision is of/],
+  ])('%s', async (_, make, detail) => {
+    expect(await rejection(make() as Promise<unknown>)).toMatchObject({ code: 'INVALID_OPTIONS', detail: expect.stringMatching(detail) });
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ['an option of the client', { url: URL_OF_NOBODY, credential: ROOT_KEY, apiKey: ROOT_KEY },
+      /^Countersign has no option apiKey; there are url,/],
+    ['a key in place of options', ROOT_KEY, /^The options of Countersign must be an object\.$/],
+    ['nothing', undefined, /must be an object/],
+    ['null as its credential', { url: URL_OF_NOBODY, credential: null }, /^The credential is none/],
+  ])('%s', (_, options, detail) => {
+    const error = thrownBy(() => new Countersign(options as ConstructorParameters<typeof Countersign>[0]));
+    expect(error).toMatchObject({ code: 'INVALID_OPTIONS', detail: expect.stringMatching(detail) });
+    expect(error.message).not.toContain(ROOT_KEY.slice(9));
+  });
+});
+
 test.each(['', '.', '..', undefined, 7])('an id that would be another path (%p) is refused', async (id) => {
   expect(await rejection(sdk.agents.get(id as string))).toMatchObject({ code: 'INVALID_OPTIONS' });
 });
@@ -89,4 +119,12 @@ test('which operations take a key is what the document says', () => {
   const wrong = said.filter(({ operation, takes }) => takesIdempotencyKey(...(operation.split(' ') as [string, string])) !== takes);
   expect(wrong).toEqual([]);
   expect(said.filter(({ takes }) => takes).length).toBeGreaterThan(30);
+});
+
+test('which operations answer nothing is what the document says', () => {
+  const { paths } = JSON.parse(readFileSync('openapi.json', 'utf8')) as { paths: Record<string, Record<string, { responses?: object }>> };
+  const empty = Object.entries(paths).flatMap(([path, item]) => Object.entries(item)
+    .filter(([, { responses = {} }]) => '204' in responses).map(([method]) => `${method.toUpperCase()} ${path}`));
+  expect(empty.length).toBeGreaterThan(15);
+  expect(empty.filter((operation) => !mayBeEmpty(operation))).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { CountersignError } from '@countersign/sdk';
 import { randomUUID } from 'node:crypto';
 import { defineCapability, executionOf } from '../support/builders/gate.js';
 import { type Receiver, startReceiver } from '../support/http/receiver.js';
@@ -108,6 +109,20 @@ test('a licence under a key is given once; an answer that was lost on its way is
   expect(lost).toBe(2);
   expect(sent).toHaveLength(2);
   expect((await sdk.executions.list()).total).toBe(2);
+});
+
+test('a result that is no JSON, or too long, is reported without it, and that is said', async () => {
+  const { sdk } = await sdkAsAgent(server, { 'email.send': {} });
+  for (const [result, code] of [[NaN, 'VALIDATION_FAILED'], ['x'.repeat(300 * 1024), 'BODY_TOO_LARGE']] as const) {
+    const errors: CountersignError[] = [];
+    const onReportError = (error: CountersignError) => {
+      errors.push(error);
+      throw new Error('nobody is told');
+    };
+    expect(await sdk.governed(() => result, 'email.send', { onReportError })({ to: 'anna' })).toBe(result);
+    expect(errors).toEqual([expect.objectContaining({ code, executionId: expect.stringMatching(/^exec_/) })]);
+    expect((await executionOf(server, errors[0]!.executionId!))).toMatchObject({ report: { outcome: 'success' } });
+  }
 });
 
 test('a report that nobody takes does not undo what was done', async () => {

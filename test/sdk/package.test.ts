@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -25,6 +26,17 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.stop();
   rmSync(project, { recursive: true, force: true });
+});
+
+test('packed in place it would have no types: that is refused, or, where npm runs no scripts, has nothing to run either', () => {
+  const inPlace = (...more: string[]) =>
+    spawnSync('npm', ['pack', '--json', '--dry-run', ...more], { cwd: join(CHECKOUT, 'sdk'), encoding: 'utf8' });
+  const { status, stdout, stderr } = inPlace('--no-ignore-scripts');
+  expect([status, stdout + stderr]).toEqual([1, expect.stringContaining('npm run sdk')]);
+  const [{ files }] = JSON.parse(inPlace().stdout) as [{ files: { path: string }[] }];
+  expect(files.map(({ path }) => path).sort()).toEqual(['README.md', 'package.json']);
+  const packed = join(project, 'node_modules/@countersign/sdk/dist');
+  expect([existsSync(join(packed, 'index.d.ts')), existsSync(join(packed, 'node/run-node.d.ts'))]).toEqual([true, true]);
 });
 
 /** The blocks of a page in a language, one after the other. */

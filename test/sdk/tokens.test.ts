@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { type CapabilityChange, Countersign } from '@countersign/sdk';
 import { anAgent } from '../support/builders/agents.js';
@@ -87,6 +87,53 @@ test('getToken gives the first one, and the next: once for all calls', async () 
   await callsAtOnce(sdk);
   expect(given).toHaveLength(2);
   expect(gateway.count(REFRESH)).toBe(0);
+});
+
+describe('getToken', () => {
+  const vaultAway = new Error('vault away');
+  test.each<[string, () => string | Promise<string>, string]>([
+    ['throws', () => {
+      throw vaultAway;
+    }, 'getToken: vault away'],
+    ['is rejected', async () => Promise.reject(vaultAway), 'getToken: vault away'],
+    ['gives none', () => '', 'getToken: INVALID_OPTIONS: The credential is none'],
+  ])('that %s: the call says so, and nothing is sent', async (_, getToken, detail) => {
+    const sdk = new Countersign({ url: gateway.url, credential: { getToken } });
+    const failed = { code: 'CALLBACK_FAILED', detail: expect.stringContaining(detail) };
+    const calls = [() => sdk.agents.list(), () => sdk.execute('web.search'), () => sdk.hitl.events().next()];
+    for (const call of calls) expect(await rejection(call())).toMatchObject(failed);
+    expect(gateway.calls).toHaveLength(0);
+  });
+
+  test('that never returns: the call ends at its deadline, events by their signal', async () => {
+    const sdk = new Countersign({ url: gateway.url, credential: { getToken: () => new Promise<string>(() => undefined) }, timeoutMs: 300 });
+    expect(await rejection(sdk.agents.list())).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    const ending = new AbortController();
+    const next = sdk.hitl.events({ signal: ending.signal }).next();
+    ending.abort();
+    expect(await next).toEqual({ done: true, value: undefined });
+  });
+
+  test('that fails while the token holds is trouble, and none yet', async () => {
+    const { token } = await anAgentWithToken(600);
+    const credential = { token, getToken: async () => Promise.reject(vaultAway) };
+    expect(await new Countersign({ url: gateway.url, credential }).execute('web.search')).toMatchObject({ status: 'executed' });
+  });
+
+  test('that fails behind the back of a call that is over ends no process', async () => {
+    const ended = AbortSignal.abort();
+    const sdk = new Countersign({ url: gateway.url, credential: { getToken: async () => Promise.reject(vaultAway) } });
+    expect(await rejection(sdk.agents.list({}, { signal: ended }))).toMatchObject({ code: 'ABORTED' });
+  });
+});
+
+test('a token that cannot be kept: the call says so', async () => {
+  const { token } = await anAgentWithToken(600);
+  const onToken = () => {
+    throw new Error('disk full');
+  };
+  const sdk = new Countersign({ url: gateway.url, credential: token, onToken });
+  expect(await rejection(sdk.execute('web.search'))).toMatchObject({ code: 'CALLBACK_FAILED', detail: 'onToken: disk full' });
 });
 
 test('an ended token and nothing to get a new one by: a clear error, without the token in it', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { verifyWebhook } from '@countersign/sdk';
 import { Webhook } from 'standardwebhooks';
 import { type ReceivedRequest, type Receiver, startReceiver } from '../support/http/receiver.js';
-import { sdkAsAgent, sdkAsRoot } from '../support/sdk/callers.js';
+import { rejection, sdkAsAgent, sdkAsRoot } from '../support/sdk/callers.js';
 import { startServer, type TestServer } from '../support/servers/server.js';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -49,6 +49,23 @@ test.each<[string, () => Parameters<typeof held>[0]]>([
   ['from the future', () => ({ now: at() - 301_000 })],
 ])('%s: false', async (_, change) => {
   expect(await held(change())).toBe(false);
+});
+
+test.each<[string, unknown[], RegExp]>([
+  ['a parsed body', [{ event: 'hitl' }, {}, SECRET], /needs the bytes of the body as they came/],
+  ['nothing', [], /needs the bytes/], ['no headers', ['body', undefined, SECRET], /needs the headers/],
+  ['no secret', ['body', {}, undefined], /needs the secret/], ['an empty one', ['body', {}, ''], /needs the secret/],
+  ['none of several', ['body', {}, []], /needs the secret/], ['no base64', ['body', {}, 'whsec_%%'], /needs the secret/],
+  ['another option', ['body', {}, SECRET, { tolerance: 5 }], /verifyWebhook has no option tolerance; there are toleranceSeconds, now/],
+])('called with %s: says so', async (_, given, detail) => {
+  const call = verifyWebhook as (...given: unknown[]) => Promise<boolean>;
+  expect(await rejection(call(...given))).toMatchObject({ code: 'INVALID_OPTIONS', detail: expect.stringMatching(detail) });
+});
+
+test('a tolerance that is no number lets nothing through, and headers of another platform are read', async () => {
+  expect(await verifyWebhook(sent.body, sent.headers, SECRET, { now: at(), toleranceSeconds: NaN })).toBe(false);
+  const foreign = { get: (name: string) => sent.headers[name] ?? null } as unknown as Headers;
+  expect(await verifyWebhook(sent.body, foreign, SECRET, { now: at() })).toBe(true);
 });
 
 test('several signatures, while a secret is replaced', async () => {

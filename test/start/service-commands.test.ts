@@ -130,6 +130,10 @@ describe('an approval is of what was shown', () => {
   test('without a terminal nobody was shown it: a digest is needed, and another one is refused', async () => {
     const id = await asked();
     expect(await countersign(['hitl', 'approve', id], env())).toMatchObject({ code: 2, stderr: expect.stringContaining('give --digest') });
+    for (const decision of ['approve', 'reject']) {
+      const none = await countersign(['hitl', decision, id, '--digest', 'abc'], env());
+      expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('64 hexadecimal digits')]);
+    }
     const other = await countersign(['hitl', 'approve', id, '--digest', 'a'.repeat(64)], env());
     expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('HITL_DIGEST_MISMATCH')]);
     expect(await statusOf(id)).toBe('pending');
@@ -200,6 +204,8 @@ describe('wrong usage is one sentence with exit code 2, and no key is in it', ()
     ['a key in the URL', { COUNTERSIGN_URL: `http://x:${SECRET}@127.0.0.1`, COUNTERSIGN_KEY: SECRET }, [], 'holds no credential'],
     ['no key', { COUNTERSIGN_URL: 'http://127.0.0.1:1' }, [], 'no key'],
     ['one that is none', { COUNTERSIGN_URL: 'http://127.0.0.1:1', COUNTERSIGN_KEY: `${SECRET.slice(0, -1)}x` }, [], 'credential is none'],
+    ['a key, and a file of one', { COUNTERSIGN_URL: 'http://127.0.0.1:1' }, ['--key', SECRET, '--key-file', '/nowhere/key'],
+      "'--key <key>' cannot be used with option '--key-file <file>'"],
     ['a file that is not there', { COUNTERSIGN_URL: 'http://127.0.0.1:1' }, ['--key-file', '/nowhere/key'], 'ENOENT'],
     ['nobody there', { COUNTERSIGN_URL: 'http://127.0.0.1:1', COUNTERSIGN_KEY: SECRET }, [],
       'UNREACHABLE: Nothing listens at http://127.0.0.1:1: start the server (npm start), or name another one by --url or COUNTERSIGN_URL.'],
@@ -211,6 +217,12 @@ describe('wrong usage is one sentence with exit code 2, and no key is in it', ()
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(reason)]);
     expect(stderr).not.toContain(SECRET.slice(9, 40));
     expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('where nothing was sent nobody is told that it may have been done', async () => {
+    const there = { COUNTERSIGN_URL: 'http://127.0.0.1:1', COUNTERSIGN_KEY: SECRET };
+    const { code, stderr } = await countersign(['stop', '--all', '--reason', 'test'], there);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/by --url or COUNTERSIGN_URL\.\n$/)]);
   });
 
   test('answers that are none: a proxy\'s page, half of one, one without an end, none at all', async () => {

@@ -1,52 +1,23 @@
-import type { Connection } from '../connection.js';
-import type { BodyOf, CallOptions, QueryOf } from '../operation.js';
+import { Client } from './client.js';
 
 /** The log. Queries need a member, the rest an administrator. */
-export class Audit {
-  constructor(private readonly connection: Connection) {}
-
+export class Audit extends Client {
   /** Newest first, 50 unless `limit` says otherwise. */
-  list(query?: QueryOf<'GET /api/v1/audit'>, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/audit', { query, ...options });
-  }
-
+  readonly list = this.byQuery('GET /api/v1/audit');
   /** One entry. */
-  get(id: string, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/audit/{id}', { path: { id }, ...options });
-  }
-
+  readonly get = this.byId('GET /api/v1/audit/{id}');
   /** That it stands under a signed checkpoint. CONFLICT until one covers it, some seconds later. */
-  proof(id: string, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/audit/{id}/proof', { path: { id }, ...options });
-  }
-
+  readonly proof = this.byId('GET /api/v1/audit/{id}/proof');
   /** Verifies every chain that the caller may see, or one agent's; once a minute. Give a large log a long `timeoutMs`. */
-  verify(query?: QueryOf<'GET /api/v1/audit/verify'>, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/audit/verify', { query, ...options });
-  }
-
+  readonly verify = this.byQuery('GET /api/v1/audit/verify');
   /** The keys that sign checkpoints. Public. */
-  keys(options?: CallOptions) {
-    return this.connection.request('GET /api/v1/audit/keys', { ...options });
-  }
-
+  readonly keys = this.plain('GET /api/v1/audit/keys');
   /** Signed checkpoints, newest first. Public. */
-  checkpoints(query?: QueryOf<'GET /api/v1/audit/checkpoints'>, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/audit/checkpoints', { query, ...options });
-  }
-
+  readonly checkpoints = this.byQuery('GET /api/v1/audit/checkpoints');
   /** What was erased when, without the values. */
-  listErasures(query?: QueryOf<'GET /api/v1/audit/erasures'>, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/audit/erasures', { query, ...options });
-  }
-
+  readonly listErasures = this.byQuery('GET /api/v1/audit/erasures');
   /** Erases texts wherever they stand. Irreversible; `dryRun` counts first. */
-  erase(body: BodyOf<'POST /api/v1/audit/erasures'>, options?: CallOptions) {
-    return this.connection.request('POST /api/v1/audit/erasures', { body, ...options });
-  }
-
+  readonly erase = this.byBody('POST /api/v1/audit/erasures');
   /** As the second person that a large erasure needs. */
-  confirmErasure(id: string, options?: CallOptions) {
-    return this.connection.request('POST /api/v1/audit/erasures/{id}/confirm', { path: { id }, ...options });
-  }
+  readonly confirmErasure = this.byId('POST /api/v1/audit/erasures/{id}/confirm');
 }

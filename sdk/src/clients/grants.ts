@@ -1,25 +1,14 @@
-import type { Connection } from '../connection.js';
-import type { BodyOf, CallOptions, QueryOf } from '../operation.js';
+import type { BodyOf, CallOptions } from '../operation.js';
+import { Client } from './client.js';
 
 /** Who may do what, and in which mode. */
-export class Grants {
-  constructor(private readonly connection: Connection) {}
-
+export class Grants extends Client {
   /** Grants to an agent or a team. Of what is granted already it changes the members that are given. */
-  create(body: BodyOf<'POST /api/v1/capabilities/grant'>, options?: CallOptions) {
-    return this.connection.request('POST /api/v1/capabilities/grant', { body, ...options });
-  }
-
+  readonly create = this.byBody('POST /api/v1/capabilities/grant');
   /** Who holds a capability, or what an agent or a team holds. */
-  list(query?: QueryOf<'GET /api/v1/capabilities/grants'>, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/capabilities/grants', { query, ...options });
-  }
-
+  readonly list = this.byQuery('GET /api/v1/capabilities/grants');
   /** An agent's, its team's among them. */
-  listOf(agentId: string, query?: QueryOf<'GET /api/v1/agents/{id}/capabilities'>, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/agents/{id}/capabilities', { path: { id: agentId }, query, ...options });
-  }
-
+  readonly listOf = this.byIdAndQuery('GET /api/v1/agents/{id}/capabilities');
   /** Changes an agent's own grant; null returns a member to its default. */
   configure(
     agentId: string, capability: string, body: BodyOf<'PATCH /api/v1/agents/{id}/capabilities/{capability}'>, options?: CallOptions,
@@ -29,32 +18,17 @@ export class Grants {
   }
 
   /** By the id of the grant. Nothing begins after the answer. */
-  revoke(id: string, options?: CallOptions) {
-    return this.connection.request('DELETE /api/v1/capabilities/grant/{id}', { path: { id }, ...options });
-  }
+  readonly revoke = this.byId('DELETE /api/v1/capabilities/grant/{id}');
 }
 
 /** The catalogue: what there is to do. */
-export class Capabilities {
-  constructor(private readonly connection: Connection) {}
-
+export class Capabilities extends Client {
   /** All of them, not paged. */
-  list(options?: CallOptions) {
-    return this.connection.request('GET /api/v1/capabilities', { ...options });
-  }
-
+  readonly list = this.plain('GET /api/v1/capabilities');
   /** One of your own, with an input schema and a connector if you like. */
-  define(body: BodyOf<'POST /api/v1/capabilities'>, options?: CallOptions) {
-    return this.connection.request('POST /api/v1/capabilities', { body, ...options });
-  }
-
+  readonly define = this.byBody('POST /api/v1/capabilities');
   /** Changes what is given. Requests that wait are no longer executable then. */
-  update(name: string, body: BodyOf<'PATCH /api/v1/capabilities/{name}'>, options?: CallOptions) {
-    return this.connection.request('PATCH /api/v1/capabilities/{name}', { path: { name }, body, ...options });
-  }
-
+  readonly update = this.byIdAndBody('PATCH /api/v1/capabilities/{name}');
   /** CONFLICT while it is granted, or part of the catalogue. */
-  remove(name: string, options?: CallOptions) {
-    return this.connection.request('DELETE /api/v1/capabilities/{name}', { path: { name }, ...options });
-  }
+  readonly remove = this.byId('DELETE /api/v1/capabilities/{name}');
 }

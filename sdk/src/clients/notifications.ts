@@ -1,25 +1,14 @@
-import type { Connection } from '../connection.js';
 import type { BodyOf, CallOptions, QueryOf } from '../operation.js';
+import { Client } from './client.js';
 
 /** The inbox of who calls, and where an organization is told. */
-export class Notifications {
-  constructor(private readonly connection: Connection) {}
-
+export class Notifications extends Client {
   /** The inbox, newest first. */
-  list(query?: QueryOf<'GET /api/v1/notifications'>, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/notifications', { query, ...options });
-  }
-
+  readonly list = this.byQuery('GET /api/v1/notifications');
   /** One of the inbox. */
-  markRead(id: string, options?: CallOptions) {
-    return this.connection.request('POST /api/v1/notifications/{id}/read', { path: { id }, ...options });
-  }
-
+  readonly markRead = this.byId('POST /api/v1/notifications/{id}/read');
   /** Settings of a channel, secrets masked. */
-  getChannel(channel: string, query?: QueryOf<'GET /api/v1/notifications/config/{channel}'>, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/notifications/config/{channel}', { path: { channel }, query, ...options });
-  }
-
+  readonly getChannel = this.byIdAndQuery('GET /api/v1/notifications/config/{channel}');
   /** Settings that are left out stay; null takes one away. */
   setChannel(
     channel: string, body: BodyOf<'PUT /api/v1/notifications/config/{channel}'>,
@@ -29,22 +18,11 @@ export class Notifications {
   }
 
   /** The environment holds again, where it says something. */
-  removeChannel(channel: string, query?: QueryOf<'DELETE /api/v1/notifications/config/{channel}'>, options?: CallOptions) {
-    return this.connection.request('DELETE /api/v1/notifications/config/{channel}', { path: { channel }, query, ...options });
-  }
-
+  readonly removeChannel = this.byIdAndQuery('DELETE /api/v1/notifications/config/{channel}');
   /** Sends a message to see whether it arrives. */
-  testChannel(channel: string, query?: QueryOf<'POST /api/v1/notifications/config/{channel}/test'>, options?: CallOptions) {
-    return this.connection.request('POST /api/v1/notifications/config/{channel}/test', { path: { channel }, query, ...options });
-  }
-
+  readonly testChannel = this.byIdAndQuery('POST /api/v1/notifications/config/{channel}/test');
   /** What was sent where, and what failed. */
-  listDeliveries(query?: QueryOf<'GET /api/v1/notifications/deliveries'>, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/notifications/deliveries', { query, ...options });
-  }
-
+  readonly listDeliveries = this.byQuery('GET /api/v1/notifications/deliveries');
   /** Of one that was given up. */
-  retryDelivery(id: string, options?: CallOptions) {
-    return this.connection.request('POST /api/v1/notifications/deliveries/{id}/retry', { path: { id }, ...options });
-  }
+  readonly retryDelivery = this.byId('POST /api/v1/notifications/deliveries/{id}/retry');
 }

@@ -1,112 +1,49 @@
-import type { Connection } from '../connection.js';
-import type { BodyOf, CallOptions, QueryOf } from '../operation.js';
+import { Client } from './client.js';
 
 /** Teams and who belongs to them. */
-export class Teams {
-  constructor(private readonly connection: Connection) {}
-
+export class Teams extends Client {
   /** Newest first. */
-  list(query?: QueryOf<'GET /api/v1/teams'>, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/teams', { query, ...options });
-  }
-
+  readonly list = this.byQuery('GET /api/v1/teams');
   /** Makes one. */
-  create(body: BodyOf<'POST /api/v1/teams'>, options?: CallOptions) {
-    return this.connection.request('POST /api/v1/teams', { body, ...options });
-  }
-
+  readonly create = this.byBody('POST /api/v1/teams');
   /** One team with its members. */
-  get(id: string, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/teams/{id}', { path: { id }, ...options });
-  }
-
+  readonly get = this.byId('GET /api/v1/teams/{id}');
   /** Changes name or description. */
-  update(id: string, body: BodyOf<'PATCH /api/v1/teams/{id}'>, options?: CallOptions) {
-    return this.connection.request('PATCH /api/v1/teams/{id}', { path: { id }, body, ...options });
-  }
-
+  readonly update = this.byIdAndBody('PATCH /api/v1/teams/{id}');
   /** CONFLICT while agents belong to it. */
-  remove(id: string, options?: CallOptions) {
-    return this.connection.request('DELETE /api/v1/teams/{id}', { path: { id }, ...options });
-  }
-
+  readonly remove = this.byId('DELETE /api/v1/teams/{id}');
   /** Or says the role of a member anew. */
-  addMember(id: string, body: BodyOf<'POST /api/v1/teams/{id}/members'>, options?: CallOptions) {
-    return this.connection.request('POST /api/v1/teams/{id}/members', { path: { id }, body, ...options });
-  }
-
+  readonly addMember = this.byIdAndBody('POST /api/v1/teams/{id}/members');
   /** The person keeps the account. */
-  removeMember(id: string, userId: string, options?: CallOptions) {
-    return this.connection.request('DELETE /api/v1/teams/{id}/members/{userId}', { path: { id, userId }, ...options });
-  }
+  readonly removeMember = this.byIds('DELETE /api/v1/teams/{id}/members/{userId}');
 }
 
 /** People, their invitations and their keys. */
-export class Users {
-  constructor(private readonly connection: Connection) {}
-
+export class Users extends Client {
   /** Active accounts, unless `status` asks for others. */
-  list(query?: QueryOf<'GET /api/v1/users'>, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/users', { query, ...options });
-  }
-
+  readonly list = this.byQuery('GET /api/v1/users');
   /** An account; how its owner signs in is said by an invitation. */
-  create(body: BodyOf<'POST /api/v1/users'>, options?: CallOptions) {
-    return this.connection.request('POST /api/v1/users', { body, ...options });
-  }
-
+  readonly create = this.byBody('POST /api/v1/users');
   /** Who calls. */
-  me(options?: CallOptions) {
-    return this.connection.request('GET /api/v1/users/me', { ...options });
-  }
-
+  readonly me = this.plain('GET /api/v1/users/me');
   /** One account. */
-  get(id: string, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/users/{id}', { path: { id }, ...options });
-  }
-
+  readonly get = this.byId('GET /api/v1/users/{id}');
   /** Changes name, picture or role. */
-  update(id: string, body: BodyOf<'PATCH /api/v1/users/{id}'>, options?: CallOptions) {
-    return this.connection.request('PATCH /api/v1/users/{id}', { path: { id }, body, ...options });
-  }
-
+  readonly update = this.byIdAndBody('PATCH /api/v1/users/{id}');
   /** Ends its keys and sessions. The profile stays until it is erased. */
-  close(id: string, options?: CallOptions) {
-    return this.connection.request('DELETE /api/v1/users/{id}', { path: { id }, ...options });
-  }
-
+  readonly close = this.byId('DELETE /api/v1/users/{id}');
   /** Erases the personal data of a user. Irreversible. */
-  eraseData(id: string, options?: CallOptions) {
-    return this.connection.request('DELETE /api/v1/users/{id}/data', { path: { id }, ...options });
-  }
-
+  readonly eraseData = this.byId('DELETE /api/v1/users/{id}/data');
   /** Single use, for 72 hours. `link` is there where no mail is sent. */
-  invite(body: BodyOf<'POST /api/v1/users/invitations'>, options?: CallOptions) {
-    return this.connection.request('POST /api/v1/users/invitations', { body, ...options });
-  }
-
+  readonly invite = this.byBody('POST /api/v1/users/invitations');
   /** Those that are open. */
-  listInvitations(query?: QueryOf<'GET /api/v1/users/invitations'>, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/users/invitations', { query, ...options });
-  }
-
+  readonly listInvitations = this.byQuery('GET /api/v1/users/invitations');
   /** Its link is dead at once. */
-  voidInvitation(id: string, options?: CallOptions) {
-    return this.connection.request('DELETE /api/v1/users/invitations/{id}', { path: { id }, ...options });
-  }
-
+  readonly voidInvitation = this.byId('DELETE /api/v1/users/invitations/{id}');
   /** Live personal keys, without the keys themselves. */
-  listKeys(id: string, query?: QueryOf<'GET /api/v1/users/{id}/keys'>, options?: CallOptions) {
-    return this.connection.request('GET /api/v1/users/{id}/keys', { path: { id }, query, ...options });
-  }
-
+  readonly listKeys = this.byIdAndQuery('GET /api/v1/users/{id}/keys');
   /** A personal key with the rights of its user at each moment. `secret` is shown this once. */
-  createKey(id: string, body: BodyOf<'POST /api/v1/users/{id}/keys'>, options?: CallOptions) {
-    return this.connection.request('POST /api/v1/users/{id}/keys', { path: { id }, body, ...options });
-  }
-
+  readonly createKey = this.byIdAndBody('POST /api/v1/users/{id}/keys');
   /** Ends a key at once. */
-  revokeKey(id: string, keyId: string, options?: CallOptions) {
-    return this.connection.request('DELETE /api/v1/users/{id}/keys/{keyId}', { path: { id, keyId }, ...options });
-  }
+  readonly revokeKey = this.byIds('DELETE /api/v1/users/{id}/keys/{keyId}');
 }

@@ -1,5 +1,5 @@
 import { backoffMs } from '../http/backoff.js';
-import { CountersignError, isCountersignError } from '../errors.js';
+import { called, CountersignError, isCountersignError, isTrouble } from '../errors.js';
 import { checkedCredential, type Credential } from './credential.js';
 
 /** What the agent may do by its new token, and what that differs in from the one before. */
@@ -14,7 +14,7 @@ export interface AgentTokenOptions {
   readonly getToken?: () => string | Promise<string>;
   /** Told when a new token holds other capabilities than the one before. */
   readonly onCapabilities?: (change: CapabilityChange) => void;
-  /** Told each token that an agent's was renewed to, for whoever keeps it beyond this process. What it throws is the caller's error. */
+  /** Told each token that an agent's was renewed to, for whoever keeps it beyond this process. */
   readonly onToken?: (token: string) => void;
 }
 
@@ -23,8 +23,6 @@ export type RefreshToken = (agentId: string, token: string, capabilities: readon
 
 /** The share of a token's life after which it is renewed. */
 const RENEWED_AT = 0.8;
-/** What may be over at the next try. */
-const TROUBLE = ['UNREACHABLE', 'BAD_RESPONSE', 'DEADLINE_EXCEEDED', 'UNAVAILABLE', 'RATE_LIMITED', 'INTERNAL'] as const;
 /** A change may be followed by another one while it is acknowledged. */
 const ACKNOWLEDGED_MAX = 5;
 
@@ -75,14 +73,9 @@ export class AgentToken implements Credential {
 
   /** By the service's clock. A token without times of its own lives until it is refused. */
   #hasLived(share: number): boolean {
-    const { iat, exp } = this.#claims;
-    if (iat === undefined || exp === undefined || (!this.#isAgents && this.options.getToken === undefined)) return false;
+    const { iat, exp, agent_id: agentId } = this.#claims;
+    if (iat === undefined || exp === undefined || (agentId === undefined && this.options.getToken === undefined)) return false;
     return Date.now() + this.#skew >= (iat + share * (exp - iat)) * 1_000;
-  }
-
-  /** Others than agents (people of an identity provider) get their tokens elsewhere. */
-  get #isAgents(): boolean {
-    return this.#claims.agent_id !== undefined;
   }
 
   /** While the old one holds, trouble with the new one is none yet. */
@@ -91,7 +84,7 @@ export class AgentToken implements Credential {
       await this.#renew(used);
       this.#failures = 0;
     } catch (error) {
-      if (!isCountersignError(error, ...TROUBLE)) throw error;
+      if (used !== this.#token || !(isTrouble(error) || isCountersignError(error, 'CALLBACK_FAILED'))) throw error;
       this.#notBefore = Date.now() + backoffMs(this.#failures++, 2_000);
     }
   }
@@ -107,20 +100,22 @@ export class AgentToken implements Credential {
 
   async #renewed(): Promise<void> {
     const { getToken } = this.options;
-    const token = getToken === undefined ? await this.#refreshed(this.#token!) : checkedCredential(await getToken());
+    const token = getToken === undefined ? await this.#refreshed(this.#token!)
+      : await called('getToken', async () => checkedCredential(await getToken()));
     const [before, after] = [this.#claims, claimsOf(token)];
     this.#token = token;
     this.#claims = after;
-    this.options.onToken?.(token);
+    await called('onToken', () => this.options.onToken?.(token));
     // A token that was just made tells the time to those who see no Date header.
     if (after.iat !== undefined && getToken === undefined) this.sawTime(after.iat * 1_000);
     const change = changeOf(before.capabilities, after.capabilities);
-    if (change !== undefined) this.options.onCapabilities?.(change);
+    if (change !== undefined) await called('onCapabilities', () => this.options.onCapabilities?.(change));
   }
 
   async #refreshed(token: string): Promise<string> {
-    const { sub } = this.#claims;
-    if (sub === undefined || !this.#isAgents) throw new CountersignError('TOKEN_EXPIRED');
+    const { sub, agent_id: agentId } = this.#claims;
+    // Others than agents (people of an identity provider) get their tokens elsewhere.
+    if (sub === undefined || agentId === undefined) throw new CountersignError('TOKEN_EXPIRED');
     let capabilities: readonly string[] | undefined;
     for (let attempt = 0; ; attempt++) {
       try {

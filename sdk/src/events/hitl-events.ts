@@ -1,6 +1,7 @@
 import type { Connection } from '../connection.js';
-import { CountersignError, isCountersignError } from '../errors.js';
+import { checkOptions, CountersignError, isTrouble } from '../errors.js';
 import { backoffMs } from '../http/backoff.js';
+import { Deadline } from '../http/deadline.js';
 import { EventParser, type StreamEvent } from './event-parser.js';
 
 /** What has become of a request, or `reset`: load the list anew, for what was missed is not told any more. */
@@ -29,34 +30,35 @@ const SILENCE_MS = 45_000;
  * @throws CountersignError of a credential or option that the service refuses
  */
 export async function* hitlEvents(connection: Connection, options: EventOptions = {}): AsyncGenerator<HitlEvent, void, undefined> {
+  checkOptions(options, 'events', 'lastEventId organizationId signal');
   const { organizationId, signal } = options;
   let lastEventId = options.lastEventId;
   for (let attempt = 0; !signal?.aborted; attempt++) {
     let retryMs = 0;
     try {
-      for await (const { event, position, retry } of streamed(connection, { organizationId, lastEventId, signal })) {
+      const parser = new EventParser();
+      for await (const event of streamed(connection, { organizationId, lastEventId, signal }, parser)) {
         attempt = 0;
-        lastEventId = position ?? lastEventId;
-        retryMs = retry ?? retryMs;
+        lastEventId = (event ? event.id : parser.lastId) ?? lastEventId;
+        retryMs = parser.retryMs ?? retryMs;
         if (event !== undefined) yield { id: event.id ?? '', event: event.event, data: parsed(event.data) };
       }
     } catch (error) {
       if (signal?.aborted) return;
-      if (!mayComeBack(error)) throw error;
+      // Errors of reading a body are the platform's own.
+      if (error instanceof CountersignError && (!isTrouble(error) || error.retryAfterMs === Infinity)) throw error;
       retryMs = Math.max(retryMs, (error as CountersignError).retryAfterMs ?? 0);
     }
-    await pause(retryMs + backoffMs(attempt), signal);
+    const resting = new Deadline(Infinity, signal);
+    await resting.pause(retryMs + backoffMs(attempt)).catch(() => undefined);
+    resting.end();
   }
 }
 
-interface Piece {
-  readonly event?: StreamEvent;
-  readonly position: string | undefined;
-  readonly retry: number | undefined;
-}
-
 /** One connection, until it ends or falls silent. */
-async function* streamed(connection: Connection, { organizationId, lastEventId, signal }: EventOptions): AsyncGenerator<Piece> {
+async function* streamed(
+  connection: Connection, { organizationId, lastEventId, signal }: EventOptions, parser: EventParser,
+): AsyncGenerator<StreamEvent | undefined> {
   const controller = new AbortController();
   const onAbort = () => controller.abort(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
@@ -71,13 +73,14 @@ async function* streamed(connection: Connection, { organizationId, lastEventId, 
       query: { organizationId }, signal: controller.signal,
       headers: { accept: 'text/event-stream', ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) },
     });
-    const [parser, decoder, reader] = [new EventParser(), new TextDecoder(), response.body!.getReader()];
+    const [decoder, reader] = [new TextDecoder(), response.body!.getReader()];
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
       heard();
-      for (const event of parser.push(decoder.decode(value, { stream: true }))) yield { event, position: event.id, retry: parser.retryMs };
-      yield { position: parser.lastId, retry: parser.retryMs };
+      yield* parser.push(decoder.decode(value, { stream: true }));
+      // The position may have moved without an event.
+      yield undefined;
     }
   } finally {
     clearTimeout(timer);
@@ -87,29 +90,11 @@ async function* streamed(connection: Connection, { organizationId, lastEventId, 
   }
 }
 
-/** A connection that broke, a service that is away or busy. Errors of reading a body are the platform's own. */
-function mayComeBack(error: unknown): boolean {
-  return !(error instanceof CountersignError) || error.status === undefined || error.status === 429 || error.status >= 502
-    || isCountersignError(error, 'BAD_RESPONSE');
-}
-
 function parsed(data: string): HitlEvent['data'] {
   try {
     return JSON.parse(data) as HitlEvent['data'];
   } catch (cause) {
-    throw new CountersignError('BAD_RESPONSE', { detail: 'An event of the stream is no JSON.', status: 200, cause });
+    const detail = 'An event of the stream is no JSON.';
+    throw new CountersignError('BAD_RESPONSE', { detail, status: 200, cause, retryAfterMs: Infinity });
   }
-}
-
-/** Ends early, and without an error, when it is aborted. */
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener('abort', done, { once: true });
-  });
 }

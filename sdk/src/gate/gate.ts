@@ -1,5 +1,5 @@
 import { type Connection, randomKey } from '../connection.js';
-import { CountersignError, isCountersignError } from '../errors.js';
+import { called, checkOptions, CountersignError, isCountersignError } from '../errors.js';
 import { backoffMs } from '../http/backoff.js';
 import { checkedMs, Deadline } from '../http/deadline.js';
 import type { CallOptions } from '../operation.js';
@@ -7,8 +7,8 @@ import type { ExecuteDto, ExecutionEnvelope, GateDryRun, GateReply, RequestReply
 import { type Outcome, outcomeOfExecution, outcomeOfReply, type PendingApproval, throwIfNotApproved } from './outcome.js';
 import { Waits } from './waits.js';
 
-/** Any JSON object. */
-export type Input = Readonly<Record<string, unknown>>;
+/** Any JSON object; an interface has no index signature. */
+export type Input = object;
 
 /** `timeoutMs` bounds the call that asks, with all of its attempts; a wait for a person is beyond it, and has `waitTimeoutMs`. */
 export interface ExecuteOptions extends CallOptions, WaitOptions {
@@ -26,11 +26,12 @@ export interface WaitOptions {
   /** Milliseconds to wait for a decision. Default: 1,800,000, which is as long as requests stand unless their grant says otherwise. */
   readonly waitTimeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** Told once, when a person is asked: to keep the request's id, and to say that it takes a while. */
-  readonly onPending?: (pending: PendingApproval) => void;
+  /** Told once, when a person is asked: to keep the request's id, to say that it takes a while. The wait begins when it has returned. */
+  readonly onPending?: (pending: PendingApproval) => unknown;
 }
 
 const WAIT_MS = 1_800_000;
+const WAIT_OPTIONS = 'waitTimeoutMs signal onPending';
 /** The longest for which the service holds an answer (contract of `?wait=`). */
 const LONG_POLL_SECONDS = 55;
 /** The pauses begin with this where the service does not hold an answer: it holds 64 of one caller. */
@@ -56,6 +57,7 @@ export class Gate {
   async ask(capability: string, input: Input, options: ExecuteOptions): Promise<{ outcome: Outcome; isReplayed: boolean }> {
     const { waitForApproval = false, waitTimeoutMs = WAIT_MS, idempotencyKey = randomKey(), signal, timeoutMs, headers } = options;
     // Before anything is sent.
+    checkOptions(options, 'execute', `action context agentId waitForApproval idempotencyKey timeoutMs headers ${WAIT_OPTIONS}`);
     checkedMs(waitTimeoutMs);
     const body = { capability, input, action: options.action, context: options.context, agentId: options.agentId };
     const call = { body, idempotencyKey, signal, headers, timeoutMs };
@@ -64,10 +66,9 @@ export class Gate {
     // Under a key of our own nobody else has called; what is repeated then is our own call, whose answer was lost.
     const isReplayed = options.idempotencyKey !== undefined && reply.headers.get('idempotent-replayed') === 'true';
     if (outcome.status !== 'pending_approval') return { outcome, isReplayed };
-    options.onPending?.(outcome);
-    if (!waitForApproval) return { outcome, isReplayed: false };
     const ids = { idempotencyKey, executionId: outcome.executionId, hitlId: outcome.hitlRequestId };
-    return { outcome: await naming(ids, this.#decided(outcome, { waitTimeoutMs, signal })), isReplayed: false };
+    const told = { waitTimeoutMs, signal, onPending: options.onPending, waits: waitForApproval };
+    return { outcome: await naming(ids, this.#decided(outcome.hitlRequestId, told, outcome)), isReplayed: false };
   }
 
   /**
@@ -76,34 +77,39 @@ export class Gate {
    * @throws CountersignError as `execute`
    */
   async waitFor(hitlRequestId: string, options: WaitOptions = {}): Promise<Outcome> {
-    return naming({ hitlId: hitlRequestId }, this.#decided({ hitlRequestId }, options));
+    checkOptions(options, 'waitFor', WAIT_OPTIONS);
+    return naming({ hitlId: hitlRequestId }, this.#decided(hitlRequestId, options));
   }
 
   /** What the gate would do, and by which rules. Nothing is created or run. */
   async dryRun(capability: string, input: Input = {}, options: Pick<ExecuteOptions, 'action' | 'context' | 'agentId'> & CallOptions = {}):
   Promise<GateDryRun> {
     const { action, context, agentId, ...call } = options;
-    const body: ExecuteDto = { capability, input, action, context, agentId, dryRun: true };
+    const body = { capability, input, action, context, agentId, dryRun: true } as ExecuteDto;
     const reply = await this.connection.request('POST /api/v1/execute', { body, ...call });
     if (reply.status === 'dry_run') return reply;
     throw new CountersignError('BAD_RESPONSE', { detail: `A dry run was answered by ${reply.status}.` });
   }
 
-  async #decided(asked: PendingApproval | { hitlRequestId: string }, { waitTimeoutMs = WAIT_MS, signal, onPending }: WaitOptions):
-  Promise<Outcome> {
+  async #decided(
+    id: string, { waitTimeoutMs = WAIT_MS, signal, onPending, waits = true }: WaitOptions & { waits?: boolean }, asked?: PendingApproval,
+  ): Promise<Outcome> {
     const deadline = new Deadline(waitTimeoutMs, signal);
-    let pending = 'status' in asked ? asked : undefined;
+    let pending = asked;
+    const tell = (now: PendingApproval) => deadline.race(called('onPending', () => onPending?.(now)));
     this.#waits.begin();
     try {
+      if (pending) await tell(pending);
+      if (pending && !waits) return pending;
       for (let immediate = 0; ; ) {
         // The first look is not held: it says at once what there is to wait for.
         const wanted = pending === undefined ? 0 : Math.min(LONG_POLL_SECONDS, Math.floor(deadline.remainingMs / 1_000));
-        const look = (seconds: number) => this.#look(asked.hitlRequestId, seconds, deadline);
+        const look = (seconds: number) => this.#look(id, seconds, deadline);
         const { outcome, request, wait, ms } = await this.#waits.look(wanted, deadline, look);
         if (outcome !== undefined) return outcome;
         if (pending === undefined) {
           pending = pendingOf(request);
-          onPending?.(pending);
+          await tell(pending);
           continue;
         }
         immediate = ms < wait * 500 ? immediate + 1 : 0;
@@ -124,21 +130,17 @@ export class Gate {
   /** @throws CountersignError where nothing runs any more */
   async #look(id: string, wait: number, deadline: Deadline) {
     const began = performance.now();
-    const request = await this.#request(id, wait, deadline);
+    const seen = await this.connection.send('GET /api/v1/hitl/{id}', { path: { id }, query: { wait, form: 'camel' } }, deadline);
+    const request = seen.body as RequestReply;
     throwIfNotApproved(request);
     const { status, execution } = request;
-    const outcome = status === 'approved' && execution ? await this.#execution(execution.id, wait, deadline) : undefined;
+    let outcome: Outcome | undefined;
+    if (status === 'approved' && execution) {
+      const call = { path: { id: execution.id }, query: { wait } };
+      const { body } = await this.connection.send('GET /api/v1/executions/{id}', call, deadline);
+      outcome = outcomeOfExecution((body as ExecutionEnvelope).execution);
+    }
     return { outcome, request, wait, ms: performance.now() - began };
-  }
-
-  async #request(id: string, wait: number, deadline: Deadline): Promise<RequestReply> {
-    const { body } = await this.connection.send('GET /api/v1/hitl/{id}', { path: { id }, query: { wait, form: 'camel' } }, deadline);
-    return body as RequestReply;
-  }
-
-  async #execution(id: string, wait: number, deadline: Deadline): Promise<Outcome | undefined> {
-    const { body } = await this.connection.send('GET /api/v1/executions/{id}', { path: { id }, query: { wait } }, deadline);
-    return outcomeOfExecution((body as ExecutionEnvelope).execution);
   }
 }
 

@@ -33,16 +33,18 @@ export function outcomeOfReply(reply: GateReply): Outcome {
     case 'blocked':
       return reply;
     case 'pending_hitl':
-      return { ...reply, status: 'pending_approval', hitlRequestId: reply.hitlRequestId ?? '' };
+      if (!reply.hitlRequestId) throw strange(reply);
+      return { ...reply, status: 'pending_approval', hitlRequestId: reply.hitlRequestId };
     case 'cancelled':
       throw ended(reply.reason, reply.comment, { hitlId: reply.hitlRequestId, executionId: reply.executionId });
     default:
-      throw new CountersignError('BAD_RESPONSE', { detail: `The gate answered ${reply.status} to what was no dry run.` });
+      throw strange(reply);
   }
 }
 
 /** @throws as `outcomeOfReply`. @returns undefined while it runs or waits */
-export function outcomeOfExecution(execution: ExecutionReply): Outcome | undefined {
+export function outcomeOfExecution(execution: ExecutionReply | undefined): Outcome | undefined {
+  if (typeof execution?.status !== 'string') throw strange(execution);
   const { id: executionId, status, effectiveMode, flagged, runs, hitlRequestId, reasons, output, durationMs, edit } = execution;
   const { auditId = '', reason = '' } = execution;
   const said = { executionId, effectiveMode, flagged, runs, hitlRequestId, auditId, output, durationMs, edit };
@@ -67,7 +69,12 @@ export function outcomeOfExecution(execution: ExecutionReply): Outcome | undefin
 /** @throws CountersignError where the request has ended without an approval */
 export function throwIfNotApproved({ id, executionId, status, comment, decision }: RequestReply): void {
   if (status === 'pending' || status === 'escalated' || status === 'approved') return;
+  if (typeof status !== 'string') throw strange({ status });
   throw ended(status, comment ?? decision?.note ?? undefined, { hitlId: id, executionId });
+}
+
+function strange(reply: { status?: string } | undefined): CountersignError {
+  return new CountersignError('BAD_RESPONSE', { detail: `The answer has the status ${reply?.status}, which is none here.` });
 }
 
 function ended(reason: string, comment: string | undefined, ids: { hitlId?: string; executionId?: string }): CountersignError {

@@ -56,6 +56,8 @@ export class Deadline {
 
   /** Waits for something that is shared, and goes on without this caller. */
   async race<T>(shared: Promise<T>): Promise<T> {
+    // Nobody listens to it where this is over already: its failure would end the process.
+    shared.catch(() => undefined);
     this.#throwIfOver();
     return new Promise<T>((resolve, reject) => {
       this.#stop = reject;

@@ -12,25 +12,29 @@ export interface Reply {
 
 /**
  * Reads an answer, at most so many bytes.
+ * @param mayBeEmpty whether the operation answers nothing, too
  * @throws CountersignError of the service's problem; BAD_RESPONSE for what is no answer of the service
  */
-export async function readReply(response: Response, maxBytes: number): Promise<Reply> {
+export async function readReply(response: Response, maxBytes: number, mayBeEmpty: boolean): Promise<Reply> {
   const { status, headers } = response;
   const requestId = headers.get('x-request-id') ?? undefined;
-  const bad = (detail: string, cause?: unknown) =>
+  const bad: Bad = (detail, cause) =>
     new CountersignError('BAD_RESPONSE', { status, requestId, detail, cause, retryAfterMs: retryAfterMs(headers) });
+  // Who says that all is well, and is not the service, says so again; a proxy's page about an error may be another one soon.
+  const strange: Bad = (detail) => (response.ok || status < 400 ? bad(detail).with({ retryAfterMs: Infinity }) : bad(detail));
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) {
     await response.body?.cancel();
-    throw bad('The address is redirected elsewhere; give the one of the service itself.');
+    throw strange('The address is redirected elsewhere; give the one of the service itself.');
   }
   const text = await readText(response, maxBytes, bad);
-  if (text === '' && response.ok) return { status, headers, body: undefined };
+  if (text === '' && response.ok && mayBeEmpty) return { status, headers, body: undefined };
   const type = headers.get('content-type')?.split(';')[0]?.trim() ?? 'no type';
-  if (!/^application\/(problem\+)?json$/.test(type)) throw bad(`Status ${status} with ${type}, where the service answers JSON.`);
-  const body = parsed(text, () => bad(`Status ${status} with JSON that is cut off or none.`));
+  if (!/^application\/(problem\+)?json$/.test(type)) throw strange(`Status ${status} with ${type}, where the service answers JSON.`);
+  const body = parsed(text, () => strange(`Status ${status} with JSON that is cut off or none.`));
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw strange(`Status ${status} with JSON that is no object.`);
   if (response.ok) return { status, headers, body };
-  const problem = body as Partial<Problem> | null;
-  if (typeof problem?.code !== 'string') throw bad(`Status ${status} without a problem's code.`);
+  const problem = body as Partial<Problem>;
+  if (typeof problem.code !== 'string') throw bad(`Status ${status} without a problem's code.`);
   const { code, detail, title, errors } = problem as Problem;
   throw new CountersignError(code, {
     status, requestId: problem.requestId ?? requestId, detail: detail ?? title, errors, problem: problem as Problem,

@@ -1,7 +1,7 @@
 import type { Credential } from '../credentials/credential.js';
-import { CountersignError, type ErrorCode } from '../errors.js';
+import { CountersignError, type ErrorCode, isCountersignError } from '../errors.js';
 import { backoffMs } from './backoff.js';
-import type { Deadline } from './deadline.js';
+import { Deadline } from './deadline.js';
 import { readReply, type Reply } from './reply.js';
 
 /** One call as it goes out. */
@@ -15,6 +15,8 @@ export interface OutgoingCall {
   readonly isRepeatable: boolean;
   /** Milliseconds within which one attempt has to be answered. */
   readonly attemptMs?: number;
+  /** Whether 204 is an answer to it. */
+  readonly mayBeEmpty?: boolean;
 }
 
 export interface TransportSettings {
@@ -29,6 +31,8 @@ const PERSISTENT: readonly ErrorCode[] = ['TOO_MANY_PENDING', 'BUDGET_EXHAUSTED'
 /** A credential that was renewed is tried once for each reason that there is. */
 const RENEWALS_MAX = 2;
 const RETRY_BASE_MS = 200;
+/** Before there was a connection, as Node.js says; browsers do not. */
+const UNCONNECTED = /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/;
 
 /** Sends calls, each within its deadline: again where that is safe, and once more where the credential was renewed. */
 export class Transport {
@@ -36,29 +40,38 @@ export class Transport {
 
   /** @throws CountersignError */
   async send(call: OutgoingCall, credential: Credential, deadline: Deadline): Promise<Reply> {
-    for (let [attempt, renewals] = [0, 0]; ; ) {
-      const authorization = await deadline.race(credential.authorization());
-      try {
-        return await this.#attempt(call, credential, authorization, deadline);
-      } catch (error) {
-        if (!(error instanceof CountersignError) || deadline.error) throw deadline.error ?? error;
-        if (renewals < RENEWALS_MAX && await deadline.race(credential.renewedAfter(error, authorization))) renewals++;
-        else await this.#pauseAfter(error, call, attempt++, deadline);
+    let mayBeDone = false;
+    try {
+      for (let [attempt, renewals] = [0, 0]; ; ) {
+        const authorization = await deadline.race(credential.authorization());
+        try {
+          const answered = async (signal: AbortSignal) => readReply(await this.#fetched(call, credential, authorization, signal),
+            this.settings.maxResponseBytes, call.mayBeEmpty === true);
+          return await deadline.bound(answered, call.attemptMs);
+        } catch (error) {
+          mayBeDone ||= call.method !== 'GET' && !wasRefused(error);
+          if (!(error instanceof CountersignError) || deadline.error) throw deadline.error ?? error;
+          if (renewals < RENEWALS_MAX && await deadline.race(credential.renewedAfter(error, authorization))) renewals++;
+          else await this.#pauseAfter(error, call, attempt++, deadline);
+        }
       }
+    } catch (error) {
+      if (!mayBeDone || !isCountersignError(error, 'UNREACHABLE', 'BAD_RESPONSE', 'DEADLINE_EXCEEDED', 'ABORTED')) throw error;
+      const again = call.headers['idempotency-key'] === undefined ? '' : ': ask again by the same key';
+      throw error.with({ detail: `${error.detail} What was sent may have been done${again}.` });
     }
   }
 
   /** Opens a stream of events; what is refused is thrown as it is. */
   async open(call: OutgoingCall, credential: Credential, signal: AbortSignal): Promise<Response> {
-    const authorization = await credential.authorization();
+    const ending = new Deadline(Infinity, signal);
+    const authorization = await ending.race(credential.authorization()).catch((error: unknown) => {
+      throw signal.aborted ? signal.reason : error;
+    }).finally(() => ending.end());
     const response = await this.#fetched(call, credential, authorization, signal);
-    if (!response.ok) await readReply(response, this.settings.maxResponseBytes);
-    return response;
-  }
-
-  async #attempt(call: OutgoingCall, credential: Credential, authorization: string | undefined, deadline: Deadline): Promise<Reply> {
-    return deadline.bound(async (signal) => readReply(await this.#fetched(call, credential, authorization, signal),
-      this.settings.maxResponseBytes), call.attemptMs);
+    if (response.ok && response.body && response.headers.get('content-type')?.startsWith('text/event-stream')) return response;
+    const { status } = await readReply(response, this.settings.maxResponseBytes, true);
+    throw new CountersignError('BAD_RESPONSE', { status, detail: `Status ${status} without events.`, retryAfterMs: Infinity });
   }
 
   async #fetched(call: OutgoingCall, credential: Credential, authorization: string | undefined, signal: AbortSignal): Promise<Response> {
@@ -88,4 +101,12 @@ export class Transport {
     if (!isPassing || !call.isRepeatable || ms >= deadline.remainingMs) throw error;
     await deadline.pause(ms);
   }
+}
+
+/** By the service, before anything was done; or there was nobody to refuse it. */
+function wasRefused(error: unknown): boolean {
+  const { code, status = 0, cause } = error as CountersignError;
+  if (status >= 400 && status < 500) return code !== 'IDEMPOTENCY_IN_FLIGHT';
+  const { code: reason, cause: inner } = (cause ?? {}) as { code?: string; cause?: { code?: string } };
+  return code === 'UNREACHABLE' && UNCONNECTED.test(reason ?? inner?.code ?? '');
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { WorkResultDto } from '../wire.js';
 
 export type WorkResult = Omit<WorkResultDto, 'fence'>;
@@ -16,13 +16,7 @@ export class Journal {
   constructor(private readonly path: string) {}
 
   write(entry: JournalEntry): void {
-    const file = openSync(this.path, 'a', 0o600);
-    try {
-      appendFileSync(file, `${JSON.stringify(entry)}\n`);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    appendFileSync(this.path, `${JSON.stringify(entry)}\n`, { mode: 0o600, flush: true });
   }
 
   /** What was begun and is not over, each by its last line. */

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /**
  * The agent's token as it was last renewed, in a file for its owner alone: a setup token is good once, and a node that starts again needs
@@ -9,7 +9,9 @@ export class KeptToken {
 
   /** @param setupToken of which only a digest is kept, so that another one is exchanged anew; '' for whichever there was */
   static async of(path: string, setupToken: string): Promise<KeptToken> {
-    return new KeptToken(path, setupToken === '' ? (contentOf(path)?.setup ?? '') : await digestOf(setupToken));
+    if (setupToken === '') return new KeptToken(path, contentOf(path)?.setup ?? '');
+    const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(setupToken));
+    return new KeptToken(path, Buffer.from(digest).toString('hex'));
   }
 
   /** What this setup token was exchanged for; undefined where it was not, or where that is lost. */
@@ -22,13 +24,7 @@ export class KeptToken {
   write(token: string): void {
     const next = `${this.path}.next`;
     rmSync(next, { force: true });
-    const file = openSync(next, 'wx', 0o600);
-    try {
-      writeSync(file, JSON.stringify({ setup: this.setup, token }));
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    writeFileSync(next, JSON.stringify({ setup: this.setup, token }), { flag: 'wx', mode: 0o600, flush: true });
     renameSync(next, this.path);
   }
 }
@@ -40,9 +36,4 @@ function contentOf(path: string): { readonly setup: string; readonly token: stri
   } catch {
     return undefined;
   }
-}
-
-async function digestOf(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

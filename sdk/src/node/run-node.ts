@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection, type ConnectionOptions } from '../connection.js';
-import { CountersignError, isCountersignError } from '../errors.js';
+import { called, checkOptions, CountersignError, isCountersignError, isTrouble, messageOf } from '../errors.js';
 import { backoffMs } from '../http/backoff.js';
-import { isJson } from '../json.js';
+import { bodyText } from '../json.js';
 import type { StartedWorkReply, WorkResultDto } from '../wire.js';
 import { Journal, type WorkResult } from './journal.js';
 import { KeptToken } from './kept-token.js';
@@ -39,7 +39,6 @@ export interface NodeOptions extends Omit<ConnectionOptions, 'credential'> {
 const SETUP = 'svc_setup_';
 const LONG_POLL_SECONDS = 50;
 const POLL_MS = 75_000;
-const MESSAGE_CHARACTERS = 2_000;
 const RESULT_PAUSE_MS = 200;
 /** The code of work whose result could not be taken. */
 const RESULT_REFUSED = 'RESULT_REFUSED';
@@ -50,35 +49,46 @@ const RESULT_REFUSED = 'RESULT_REFUSED';
  * @throws CountersignError for a credential that the service refuses, and for options that cannot be used
  */
 export async function runNode(options: NodeOptions): Promise<void> {
+  checkOptions(options ?? null, 'runNode', 'url credential handlers journal nodeId version signal onResultRefused onLog timeoutMs '
+    + 'maxResponseBytes fetch onCapabilities onToken');
+  const wrong = typeof options.credential !== 'string' ? 'credential: a key, token or setup token of the agent (svc_setup_…) as text'
+    : typeof options.journal !== 'string' || options.journal === '' ? 'journal: the path of a file'
+      : typeof options.handlers !== 'object' || options.handlers === null ? 'handlers: functions by capability' : undefined;
+  if (wrong !== undefined) throw new CountersignError('INVALID_OPTIONS', { detail: `runNode needs ${wrong}.` });
   const node = new Node(await connected(options), options);
   await node.settleJournal();
   options.onLog?.(`ready at ${String(options.url)}`);
   await node.work();
 }
 
-async function connected({ credential, nodeId, ...options }: NodeOptions): Promise<Connection> {
+async function connected({ credential, journal, nodeId, onLog, ...options }: NodeOptions): Promise<Connection> {
+  const { url, timeoutMs, maxResponseBytes, fetch, onCapabilities } = options;
+  const connection = { url, timeoutMs, maxResponseBytes, fetch };
   const isSetup = credential.startsWith(SETUP);
-  if (!isSetup && credential !== '') return new Connection({ ...options, credential });
-  const kept = await KeptToken.of(`${options.journal}.token`, credential);
+  if (!isSetup && credential !== '') return new Connection({ ...connection, credential, onToken: options.onToken, onCapabilities });
+  const kept = await KeptToken.of(`${journal}.token`, credential);
   let token = kept.read();
-  if (token === undefined && isSetup) {
+  if (token === undefined && !isSetup) {
+    const detail = `No token is kept in ${journal}.token: runNode needs a setup token (svc_setup_…), or a key of the agent, as credential.`;
+    throw new CountersignError('INVALID_OPTIONS', { detail });
+  }
+  if (token === undefined) {
     // Before the setup token is spent: what it gives can be kept.
     kept.write('');
-    token = await activated(credential, nodeId ?? hostname(), options);
+    token = await activated(credential, nodeId ?? hostname(), new Connection({ ...connection, credential: { session: true } }));
     kept.write(token);
   }
   const onToken = (renewed: string) => {
     kept.write(renewed);
-    options.onToken?.(renewed);
+    return options.onToken?.(renewed);
   };
-  const onCapabilities = options.onCapabilities ?? (({ added, removed }) =>
-    options.onLog?.(`capabilities: ${[...added.map((name) => `+${name}`), ...removed.map((name) => `-${name}`)].join(' ')}`));
-  return new Connection({ ...options, credential: token ?? '', onToken, onCapabilities });
+  const log: typeof onCapabilities = ({ added, removed }) =>
+    onLog?.(`capabilities: ${[...added.map((name) => `+${name}`), ...removed.map((name) => `-${name}`)].join(' ')}`);
+  return new Connection({ ...connection, credential: token, onToken, onCapabilities: onCapabilities ?? log });
 }
 
-async function activated(setupToken: string, nodeId: string, options: Omit<ConnectionOptions, 'credential'>): Promise<string> {
-  // The setup token is the credential; the key is never sent.
-  const anonymous = new Connection({ ...options, credential: { session: true } });
+/** The setup token is the credential: without another one. */
+async function activated(setupToken: string, nodeId: string, anonymous: Connection): Promise<string> {
   const { token } = await anonymous.request('POST /api/v1/node/activate', { body: { token: setupToken, nodeId } });
   if (token === null) throw new CountersignError('BAD_RESPONSE', { detail: 'The activation was answered without a token.' });
   return token;
@@ -105,7 +115,7 @@ class Node {
         attempt = 0;
       } catch (error) {
         if (this.options.signal?.aborted) return;
-        if (!mayPass(error)) throw error;
+        if (!isTrouble(error) && !lacksCapability(error)) throw error;
         this.#log(`trouble, again in a moment: ${(error as Error).message}`);
         await pause(1_000 + backoffMs(attempt++));
       }
@@ -115,6 +125,7 @@ class Node {
   async #next(): Promise<void> {
     const { signal, version } = this.options;
     const { cancelled } = await this.connection.request('POST /api/v1/node/heartbeat', { body: { load: 0, version }, signal });
+    if (!Array.isArray(cancelled)) throw new CountersignError('BAD_RESPONSE', { detail: 'The heartbeat was answered by something else.' });
     if (cancelled.length > 0) this.#log(`not wanted any more: ${cancelled.join(', ')}`);
     const polled = { query: { wait: LONG_POLL_SECONDS }, signal, timeoutMs: POLL_MS };
     const leased = await this.connection.request('POST /api/v1/node/tasks/lease', polled);
@@ -130,7 +141,7 @@ class Node {
     } catch (error) {
       // Refused, so nothing was handed out. Of any other error nobody knows whether the work was started.
       if (isRefused(error) || lacksCapability(error)) return this.#journal.write({ id, fence, state: 'over' });
-      const message = `The start was not answered: ${(error as Error).message}`;
+      const message = messageOf(`The start was not answered: ${(error as Error).message}`);
       return this.#settle(id, fence, { status: 'indeterminate', error: { message } });
     }
     await this.#settle(id, fence, await this.#resultOf(capability, work));
@@ -142,16 +153,20 @@ class Node {
       const handler = Object.hasOwn(handlers, capability) ? handlers[capability] : handlers['*'];
       if (handler === undefined) throw new Error(`This node has no handler for ${capability}.`);
       const late = AbortSignal.timeout(Math.max(0, Date.parse(work.deadline) - Date.now()));
-      const output = await handler(work.input, work, late) ?? null;
-      return { status: 'executed', output: isJson(output) ? output : null };
+      return { status: 'executed', output: await handler(work.input, work, late) ?? null };
     } catch (error) {
-      const message = String((error as Partial<Error>)?.message ?? error).slice(0, MESSAGE_CHARACTERS) || 'unknown';
-      return { status: 'failed', error: { message } };
+      return { status: 'failed', error: { message: messageOf(error) } };
     }
   }
 
   /** Tells a result until somebody has taken it, or says for good that nobody does. It is written down before. */
   async #settle(id: string, fence: number, result: WorkResult): Promise<void> {
+    try {
+      // A journal would change it without a word.
+      bodyText({ ...result });
+    } catch (error) {
+      return this.#settleUnusable(id, fence, result, error as CountersignError);
+    }
     this.#journal.write({ id, fence, state: 'done', result });
     for (let attempt = 0; ; attempt++) {
       try {
@@ -165,7 +180,7 @@ class Node {
           return this.#journal.write({ id, fence, state: 'over' });
         }
         if (isUnusable(error)) return this.#settleUnusable(id, fence, result, error);
-        if (!mayPass(error)) throw error;
+        if (!isTrouble(error) && !lacksCapability(error)) throw error;
         await pause(RESULT_PAUSE_MS + backoffMs(attempt));
       }
     }
@@ -173,12 +188,14 @@ class Node {
 
   /** What is too long, or no JSON that the service takes, is refused again however often it is told. Somebody has to know that it ended. */
   async #settleUnusable(id: string, fence: number, { status, error: reported }: WorkResult, error: CountersignError): Promise<void> {
-    const { onResultRefused: report } = this.options;
-    (report ?? console.error)(error.with({ executionId: id }));
-    if (reported?.code === RESULT_REFUSED) return this.#journal.write({ id, fence, state: 'over' });
-    const message = `The node said "${status}", and its result was refused: ${error.message}`.slice(0, MESSAGE_CHARACTERS);
-    const instead = status === 'indeterminate' ? status : 'failed';
-    return this.#settle(id, fence, { status: instead, error: { code: RESULT_REFUSED, message } });
+    const report = this.options.onResultRefused ?? console.error;
+    if (reported?.code === RESULT_REFUSED) this.#journal.write({ id, fence, state: 'over' });
+    else {
+      const message = messageOf(`The node said "${status}", and its result was refused: ${error.message}`);
+      const instead = status === 'indeterminate' ? status : 'failed';
+      await this.#settle(id, fence, { status: instead, error: { code: RESULT_REFUSED, message } });
+    }
+    await called('onResultRefused', () => report(error.with({ executionId: id })));
   }
 
   #log(line: string): void {
@@ -194,9 +211,3 @@ const isUnusable = (error: unknown): error is CountersignError =>
 
 /** Though it was renewed: the grant has ended, and work of it waits for its end. */
 const lacksCapability = (error: unknown): boolean => isCountersignError(error, 'CAPABILITY_NOT_IN_TOKEN');
-
-/** The service is away or busy; what it refuses it refuses again. */
-function mayPass(error: unknown): boolean {
-  const isUncertain = isCountersignError(error, 'UNREACHABLE', 'BAD_RESPONSE', 'DEADLINE_EXCEEDED', 'RATE_LIMITED');
-  return isUncertain || lacksCapability(error) || (error instanceof CountersignError && (error.status ?? 0) >= 500);
-}

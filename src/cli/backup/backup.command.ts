@@ -4,7 +4,9 @@ import { Command } from 'commander';
 import { checkoutRoot } from '../../platform/config/checkout-root.js';
 import { StartRefused } from '../../platform/config/start-refused.js';
 import { withEnvironmentFile } from '../../start/environment-file.js';
-import { DATABASE_DEFAULT, EXIT, NEVER_SET_UP, NO_DATABASE, commandOutput, progressBar, progressLine } from '../command-output.js';
+import {
+  DATABASE_DEFAULT, EXIT, NEVER_SET_UP, NO_DATABASE, UsageError, commandOutput, progressBar, progressLine,
+} from '../command-output.js';
 import { onDatabaseOf, withDatabase } from '../database-address.js';
 import { failureReason } from '../failure-reason.js';
 import type { Sealing } from './file/age-file.js';
@@ -24,7 +26,7 @@ interface BackupOptions {
 export function backupCommand(): Command {
   return new Command('backup')
     .description('Writes database and secrets, as they are at one moment, to one file encrypted by age; servers go on meanwhile. '
-      + 'Exit codes: 0 written, 1 refused, 2 could not reach the database.')
+      + 'Exit codes: 0 written, 1 refused, 2 wrong usage, or could not reach the database.')
     .requiredOption('--out <file>', 'file to write; one that is there already is not replaced')
     .option('--recipient <key>', 'public key of age that opens it, age1…; may be repeated',
       (key: string, before: string[] = []) => [...before, key])
@@ -45,7 +47,7 @@ async function backup(options: BackupOptions, env: NodeJS.ProcessEnv): Promise<n
   try {
     const [{ sealingFor }, { assertFree }] = await Promise.all([import('./file/age-file.js'), import('./whole-file.js')]);
     if (options.passphraseFile !== undefined && options.recipient !== undefined) {
-      throw new StartRefused('a file of age opens by keys or by one passphrase: give --recipient or --passphrase-file');
+      throw new UsageError('a file of age opens by keys or by one passphrase: give --recipient or --passphrase-file');
     }
     const sealing = sealingFor(options);
     assertFree(out);

@@ -31,7 +31,7 @@ interface Destination {
 export function restoreCommand(): Command {
   return new Command('restore')
     .description('Brings a backup into an empty database or data directory, verifies the audit log, and keeps it from serving until '
-      + 'countersign recover. Exit codes: 0 restored, 1 refused and nothing changed, 2 could not reach the database.')
+      + 'countersign recover. Exit codes: 0 restored, 1 refused and nothing changed, 2 wrong usage, or could not reach the database.')
     .argument('<file>', 'the backup')
     .option('--identity-file <file>', 'the key of age that opens it, as age-keygen writes it')
     .option('--passphrase-file <file>', 'file with the passphrase that opens it')

@@ -1,8 +1,10 @@
 import { createWriteStream, existsSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { open, readdir, rename, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { StartRefused } from '../../platform/config/start-refused.js';
+import { isAlive } from '../../platform/embedded/data-lock.js';
 
 /**
  * Writes a file that only its owner may read, under another name until it is whole and on the disk: of that name there is never half of
@@ -12,8 +14,11 @@ import { StartRefused } from '../../platform/config/start-refused.js';
  */
 export async function writeWhole(path: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
   assertFree(path);
-  const part = `${path}.part-${process.pid}`;
+  // Another machine may write to the same folder, with the same numbers of processes.
+  const machine = encodeURIComponent(hostname());
+  const part = `${path}.part-${process.pid}-${machine}`;
   try {
+    await removeAbandoned(dirname(path), machine);
     await pipeline(bytes, createWriteStream(part, { flags: 'wx', mode: 0o600, highWaterMark: 1024 * 1024 }), { signal });
     await synced(part, 'r+');
     assertFree(path);
@@ -22,9 +27,17 @@ export async function writeWhole(path: string, bytes: AsyncIterable<Uint8Array>,
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (code !== 'EEXIST') await rm(part, { force: true }).catch(() => undefined);
-    const isOfDisk = syscall !== undefined && ['open', 'write', 'fsync', 'close', 'rename', 'writev'].includes(syscall);
+    const isOfDisk = syscall !== undefined && ['open', 'scandir', 'write', 'fsync', 'close', 'rename', 'writev'].includes(syscall);
     if (isOfDisk) throw new StartRefused(`${path} cannot be written (${reasonOf(code)}): nothing of that name was made`);
     throw error;
+  }
+}
+
+/** What a process that was killed had begun, of whatever name. */
+async function removeAbandoned(folder: string, machine: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const [, pid, of] = /\.part-(\d+)-([^/]+)$/.exec(name) ?? [];
+    if (pid !== undefined && of === machine && !isAlive(Number(pid))) await rm(join(folder, name), { force: true });
   }
 }
 

@@ -1,13 +1,15 @@
 import type { Countersign, GateDryRun, Outcome } from '@countersign/sdk';
 import { Command, Option } from 'commander';
-import { EXIT, commandOutput, type ExitCode } from '../command-output.js';
+import { EXIT, UsageError, commandOutput, progressLine, type ExitCode } from '../command-output.js';
 import { oneLine, visible } from '../../domain/notifications/plain-text.js';
 import { inputOf, type InputOptions } from './json-input.js';
-import { UsageError, onService, withServiceOptions, type ServiceOptions } from './service-command.js';
+import { onService, withServiceOptions, type ServiceOptions } from './service-command.js';
 import { print, printJson, styled } from './shown.js';
 
 /** Until the gate has answered: a connector may take its time. */
 const ANSWERED_WITHIN_MS = 150_000;
+/** After so long without an answer somebody at a pipe is told, too. */
+const SILENT_MS = 3_000;
 
 interface ExecuteOptions extends ServiceOptions, InputOptions {
   readonly action?: string;
@@ -39,11 +41,40 @@ async function execute(service: Countersign, capability: string, options: Execut
   const input = inputOf(options) ?? {};
   const said = { ...(action === undefined ? {} : { action }), ...(agent === undefined ? {} : { agentId: agent }) };
   if (dryRun) return presentDryRun(await service.gate.dryRun(capability, input, { ...said, signal }), json === true);
+  const watch = watching(wait);
   const outcome = await service.execute(capability, input, {
     ...said, signal, timeoutMs: ANSWERED_WITHIN_MS, ...(idempotencyKey === undefined ? {} : { idempotencyKey }), ...waiting(wait),
-    onPending: ({ hitlRequestId }) => commandOutput('execute').say(`a person is asked: ${hitlRequestId}`),
-  });
+    onPending: ({ hitlRequestId }) => watch.asked(hitlRequestId),
+  }).finally(watch.end);
   return present(outcome, json === true);
+}
+
+/** Says what is waited for, and for how long it has been. */
+function watching(wait: string | undefined): { asked(id: string): void; end(): void } {
+  const { say } = commandOutput('execute');
+  const progress = progressLine();
+  const begun = performance.now();
+  let what = 'for an answer';
+  const seconds = () => Math.round((performance.now() - begun) / 1_000);
+  const shown = setInterval(() => progress.show(`waiting ${what}: ${seconds()} s`), 1_000);
+  const silent = setTimeout(() => {
+    progress.clear();
+    say(`it is being done, or waits in turn: no answer yet, and none is waited for longer than ${ANSWERED_WITHIN_MS / 1_000} s`);
+  }, SILENT_MS);
+  return {
+    asked: (id) => {
+      clearTimeout(silent);
+      progress.clear();
+      what = `for a person (${id})`;
+      const waits = wait === undefined ? '' : `; waiting ${wait} s for the decision. To end the wait (Ctrl-C) takes nothing back`;
+      say(`a person is asked: ${id}${waits}`);
+    },
+    end: () => {
+      clearTimeout(silent);
+      clearInterval(shown);
+      progress.clear();
+    },
+  };
 }
 
 function waiting(wait: string | undefined): { waitForApproval?: boolean; waitTimeoutMs?: number } {
@@ -72,7 +103,10 @@ function outcomeText(outcome: Outcome): string {
     case 'blocked':
       return `  ${styled('red', 'blocked')}  ${executionId}  ${oneLine(outcome.reason, Infinity)}`;
     case 'pending_approval':
-      return `  ${styled('yellow', 'waits for a person')}  ${outcome.hitlRequestId}`;
+      return [
+        `  ${styled('yellow', 'waits for a person')}  ${outcome.hitlRequestId}`,
+        `  countersign hitl show ${outcome.hitlRequestId}   shows what becomes of it; --wait <seconds> would wait for that`,
+      ].join('\n');
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Countersign, GrantReply, GrantWord } from '@countersign/sdk';
 import { Command, Option } from 'commander';
 import { oneLine } from '../../domain/notifications/plain-text.js';
-import { UsageError, onService, withServiceOptions, type ServiceOptions } from './service-command.js';
+import { UsageError } from '../command-output.js';
+import { onService, withServiceOptions, type ServiceOptions } from './service-command.js';
 import { cellText, distance, print, printJson, styled, table } from './shown.js';
 
 const WORDS: readonly GrantWord[] = ['auto', 'notify', 'propose', 'escalate', 'block', 'never', 'always', 'on_risk'];

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { Input } from '@countersign/sdk';
-import { isJsonObject } from '../../domain/json.js';
+import { isJsonObject, type JsonObject } from '../../domain/json.js';
+import { UsageError } from '../command-output.js';
 import { parseStrictJson } from '../../platform/http/request/strict-json.js';
-import { UsageError } from './service-command.js';
 
 const STANDARD_INPUT = 0;
 
@@ -18,12 +17,12 @@ export interface InputOptions {
  *
  * @returns undefined where neither option is given
  */
-export function inputOf({ input, inputFile }: InputOptions): Input | undefined {
+export function inputOf({ input, inputFile }: InputOptions): JsonObject | undefined {
   if (input !== undefined) return parsed('--input', Buffer.from(input));
   return inputFile === undefined ? undefined : parsed('--input-file', bytesIn(inputFile));
 }
 
-function parsed(option: string, bytes: Buffer): Input {
+function parsed(option: string, bytes: Buffer): JsonObject {
   const read = parseStrictJson(bytes);
   if (!read.ok) throw new UsageError(`${option}: ${read.pointer === '' ? 'it' : read.pointer} ${read.message}`);
   if (!isJsonObject(read.value)) throw new UsageError(`${option} must be a JSON object`);

@@ -42,7 +42,7 @@ export function lightFetch(): typeof fetch {
 function nobodyThere(error: NodeJS.ErrnoException, { origin }: URL): Error {
   const what = NOBODY_THERE[error.code ?? ''];
   if (what === undefined) return error;
-  return new CountersignError('UNREACHABLE', { detail: `${what} ${origin}: ${WHAT_TO_DO}.`, retryAfterMs: Infinity });
+  return new CountersignError('UNREACHABLE', { detail: `${what} ${origin}: ${WHAT_TO_DO}.`, retryAfterMs: Infinity, cause: error });
 }
 
 function responseOf(message: IncomingMessage, isFinal: boolean): Response {

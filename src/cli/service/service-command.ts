@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Countersign, CountersignError, type ErrorCode } from '@countersign/sdk';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { oneLine } from '../../domain/notifications/plain-text.js';
 import { withEnvironmentFile } from '../../start/environment-file.js';
-import { EXIT, commandOutput, type ExitCode } from '../command-output.js';
+import { EXIT, UsageError, commandOutput, type ExitCode } from '../command-output.js';
 import { lightFetch } from './light-fetch.js';
 
 /** A person waits before the terminal: a server that does not answer is given up sooner than a program would. */
@@ -20,13 +20,11 @@ export interface ServiceOptions {
   readonly json?: boolean;
 }
 
-/** Wrong usage, in a sentence that says what to write instead. */
-export class UsageError extends Error {}
-
 export function withServiceOptions(command: Command): Command {
   return command
     .option('--url <url>', 'server; default: COUNTERSIGN_URL')
-    .option('--key <key>', 'your key or token; default: --key-file, else COUNTERSIGN_KEY or COUNTERSIGN_KEY_FILE')
+    .addOption(new Option('--key <key>', 'your key or token; default: --key-file, else COUNTERSIGN_KEY or COUNTERSIGN_KEY_FILE')
+      .conflicts('keyFile'))
     .option('--key-file <file>', 'file that holds it: unlike --key no other user of this machine sees it')
     .option('--json', 'print one JSON object');
 }
@@ -79,8 +77,9 @@ function exitCodeOf({ code, status }: CountersignError): ExitCode {
 
 /** What the service repeats of somebody's is shown so that every character is seen. */
 function whatWentWrong(error: CountersignError): string {
-  const { code, detail, cause, requestId, executionId, hitlId, errors = [] } = error;
-  const why = code === 'UNREACHABLE' && cause instanceof Error ? ` (${cause.message || (cause as NodeJS.ErrnoException).code})` : '';
+  const { code, detail, cause, requestId, executionId, hitlId, retryAfterMs, errors = [] } = error;
+  const isUnexplained = code === 'UNREACHABLE' && retryAfterMs !== Infinity && cause instanceof Error;
+  const why = isUnexplained ? ` (${cause.message || (cause as NodeJS.ErrnoException).code})` : '';
   const pointers = errors.filter(({ pointer }) => !detail.includes(pointer)).map(({ pointer, message }) => `; ${pointer}: ${message}`);
   const about = [['execution', executionId], ['request', hitlId], ['call', requestId]]
     .flatMap(([what, id]) => (id ? [`${what} ${id}`] : []));

@@ -1,6 +1,7 @@
 import type { Countersign, StopReply } from '@countersign/sdk';
 import { Command } from 'commander';
-import { UsageError, onService, withServiceOptions, type ServiceOptions } from './service-command.js';
+import { UsageError } from '../command-output.js';
+import { onService, withServiceOptions, type ServiceOptions } from './service-command.js';
 import { cellText, moment, print, printJson, styled, table } from './shown.js';
 
 const SHOWN = 500;

@@ -13,7 +13,7 @@ import { voidInvitations } from '../sign-in/invitations/void-invitations.store.j
 import type { SessionRef } from '../sign-in/ports/sessions.js';
 import { type RecoveryParts } from './recovery-parts.store.js';
 import {
-  type AgentInOrganization, agentsBefore, agentsWithWork, endedSince, openInvitations, openSessions, organizationsToRecord,
+  type AgentInOrganization, agentsBefore, agentsWithWork, endedSince, openInvitations, openSessions, organizationsToRecord, serviceState,
 } from './recovery.query.js';
 
 const UNDER_WAY = 'This database is being recovered. Should that have been cut short, run `countersign recover --accept-loss` again: '
@@ -56,10 +56,7 @@ export interface Recovered {
 export async function recoverInstallation(parts: RecoveryParts, order: RecoveryOrder): Promise<Recovered> {
   const { run } = parts;
   const since = await enterMaintenance(run, UNDER_WAY);
-  const [{ servers }] = (await run(
-    `select count(*)::integer as servers from pg_stat_activity
-     where datname = current_database() and application_name = 'countersign leader'`, [],
-  )) as [{ servers: number }];
+  const { servers } = await serviceState(run);
   if (servers > 0) await pause(SERVERS_SEE_IT_MS);
   return asService('cli', async () => {
     const ended = await endWork(parts, order);

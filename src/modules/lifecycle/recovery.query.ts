@@ -13,6 +13,16 @@ export interface OpenWork {
   readonly invitations: number;
 }
 
+/** Whether the database is held, and how many servers run on it. */
+export async function serviceState(run: RunStatement): Promise<{ readonly isHeld: boolean; readonly servers: number }> {
+  const [row] = await run(
+    `select exists (select from instance where held_because is not null) as held, (
+       select count(*)::integer from pg_stat_activity
+       where datname = current_database() and application_name = 'countersign leader') as servers`, [],
+  );
+  return { isHeld: row!.held === true, servers: Number(row!.servers) };
+}
+
 export interface AgentInOrganization {
   readonly organizationId: string;
   readonly agentId: string;

@@ -239,31 +239,31 @@ describe('a database that is put back under its servers', () => {
 });
 
 test('an old word of the key that it was recovered lets nobody off that was started since', async () => {
-  // One that is away contradicts nobody: what the server has seen itself has to hold it.
-  const AUDIT_ANCHORS = 'witness:http://127.0.0.1:9/away';
+  const AUDIT_ANCHORS = 'witness:http://127.0.0.1:9/away'; // It contradicts nobody: what the server has seen has to hold it.
   const own = await startServer({ env: { AUDIT_ANCHORS, AUDIT_CHECKPOINT_SECONDS: '1' } });
-  const newestSize = async () => (await own.sql<{ size: number | null }>(
-    `select max(size)::integer as size from audit_checkpoints where organization_id = 'platform'`))[0]!.size;
+  const newest = `select max(size)::integer as size from audit_checkpoints where organization_id = 'platform'`;
+  const newestSize = async () => (await own.sql<{ size: number | null }>(newest))[0]!.size;
   let older: SavedState | undefined;
   try {
     const env = { ...TEST_ENVIRONMENT, DATABASE_URL: own.database.url, AUDIT_ANCHORS };
-    expect(await countersign(['recover', '--accept-loss'], env)).toMatchObject({ code: 0 });
+    const recover = () => countersign(['recover', '--accept-loss'], env);
+    expect(await recover()).toMatchObject({ code: 1, stderr: expect.stringContaining('servers serve this database') });
+    await own.kill();
+    expect(await recover()).toMatchObject({ code: 0 });
     const [word] = await own.sql<{ at: string; note: string }>('select recovered_at::text as at, recovered_note as note from instance');
     await own.database.asSuperuser('update instance set recovered_at = null, recovered_note = null');
-    // The word is older than the start by more than clocks may differ.
-    await pause(2_500);
+    await pause(2_500); // The word is older than the start by more than clocks may differ.
     await own.restart();
     const size = await eventually(async () => {
-      const newest = await newestSize();
-      expect(newest).toBeGreaterThan(0);
-      return newest!;
+      const seen = await newestSize();
+      expect(seen).toBeGreaterThan(0);
+      return seen!;
     }, PATIENT);
     older = await saveState(own.database);
     await eventually(async () => (await anonymous(own).get('/health/ready')).expect(200), PATIENT);
     await countersign(['key', 'rotate'], { DATABASE_URL: own.database.url });
     await eventually(async () => expect(await newestSize()).toBeGreaterThan(size), PATIENT);
-    // A server looks every second: by then it has seen the newest.
-    await pause(2_500);
+    await pause(2_500); // A server looks every second: by then it has seen the newest.
     await older.putBack();
     await held(own);
     await own.database.asSuperuser(`update instance set recovered_at = '${word!.at}', recovered_note = '${word!.note}'`);

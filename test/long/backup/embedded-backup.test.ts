@@ -10,6 +10,7 @@ import { anAgent } from '../../support/builders/agents.js';
 import { allSigned } from '../../support/log/exports.js';
 import { countersign } from '../../support/servers/command-line.js';
 import { startServer } from '../../support/servers/server.js';
+import { end, freePort, launch } from '../../start/launch.js';
 
 let place: BackupPlace;
 let file: string;
@@ -50,6 +51,12 @@ test('what is killed while it is made is no database, and the next restore makes
 
 test('it is held, recovered and verified by the commands, with nothing but its folder named', async () => {
   const env = { DATA_DIR: dataDir };
+  const server = launch({ env: { ...env, PORT: await freePort() } });
+  const url = await server.ready;
+  expect(server.output()).toMatch(/runs, and serves nobody: its database is held\.[^]*countersign recover/);
+  expect(server.output()).not.toMatch(/is ready|Try it/);
+  expect((await fetch(`${url}/health/ready`)).status).toBe(503);
+  await end(server);
   expect(await countersign(['recover'], env)).toMatchObject({ code: 1 });
   const { code, stdout } = await countersign(['recover', '--accept-loss', '--json'], env);
   expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ recovered: true })]);

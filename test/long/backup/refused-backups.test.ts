@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { aBackupPlace, backupOf, madeBackup, restored, SECRETS, type BackupPlace } from '../../support/backup/backups.js';
@@ -60,9 +61,10 @@ describe('a restore is refused with the reason, and the database stays empty', (
     const passphrase = join(place.folder, 'passphrase');
     writeFileSync(passphrase, 'not the right one, surely\n');
     expect(await by('--passphrase-file', passphrase)).toMatchObject({ code: 1, stderr: expect.stringContaining('does not open') });
-    expect(await by()).toMatchObject({ code: 1, stderr: expect.stringContaining('give --identity-file') });
-    expect(await by('--identity-file', passphrase)).toMatchObject({ code: 1, stderr: expect.not.stringContaining('surely') });
-    expect(await by('--identity-file', join(place.folder, 'none'))).toMatchObject({ code: 1, stderr: expect.stringContaining('ENOENT') });
+    // Wrong usage.
+    expect(await by()).toMatchObject({ code: 2, stderr: expect.stringContaining('give --identity-file') });
+    expect(await by('--identity-file', passphrase)).toMatchObject({ code: 2, stderr: expect.not.stringContaining('surely') });
+    expect(await by('--identity-file', join(place.folder, 'none'))).toMatchObject({ code: 2, stderr: expect.stringContaining('ENOENT') });
     expect(await objects()).toBe(0);
   });
 
@@ -164,12 +166,12 @@ describe('a backup is refused with the reason', () => {
   test('without somebody to open it, or with a passphrase that is guessed', async () => {
     const short = join(place.folder, 'short');
     writeFileSync(short, 'hunter2\n');
-    expect(await backup()).toMatchObject({ code: 1, stderr: expect.stringContaining('always encrypted') });
-    expect(await backup('--recipient', 'age1nonsense')).toMatchObject({ code: 1, stderr: expect.stringContaining('--recipient') });
+    expect(await backup()).toMatchObject({ code: 2, stderr: expect.stringContaining('always encrypted') });
+    expect(await backup('--recipient', 'age1nonsense')).toMatchObject({ code: 2, stderr: expect.stringContaining('--recipient') });
     const guessed = await backup('--passphrase-file', short);
-    expect([guessed.code, guessed.stderr]).toEqual([1, expect.stringContaining('shorter than 12')]);
+    expect([guessed.code, guessed.stderr]).toEqual([2, expect.stringContaining('shorter than 12')]);
     expect(guessed.stderr).not.toContain('hunter2');
-    expect(await backup('--passphrase-file', short, '--recipient', place.recipient)).toMatchObject({ code: 1 });
+    expect(await backup('--passphrase-file', short, '--recipient', place.recipient)).toMatchObject({ code: 2 });
     expect(existsSync(join(place.folder, 'new.age'))).toBe(false);
   });
 
@@ -220,8 +222,16 @@ describe('a backup is refused with the reason', () => {
     await command.ended;
     const isThere = existsSync(join(place.folder, 'new.age'));
     if (isThere) expect((await restored(join(place.folder, 'new.age'), empty.url, place, '--check')).code).toBe(0);
+    // What it had begun goes with the next one, of whatever name; what another machine or a process that runs has begun stays.
+    const kept = [`of-another.age.part-${DEAD}-another-machine`, `running.age.part-${process.pid}-${hostname()}`];
+    for (const name of [...kept, `older.age.part-${DEAD}-${hostname()}`]) writeFileSync(join(place.folder, name), 'half');
+    await backupOf(server.database.url, place, 'next.age');
+    expect(readdirSync(place.folder).filter((name) => name.includes('.part-')).sort()).toEqual(kept.sort());
   });
 });
+
+/** No process has this number: it is beyond the largest. */
+const DEAD = 4_194_305;
 
 interface Manifest {
   readonly tables: readonly { readonly name: string; readonly columns: readonly string[] }[];

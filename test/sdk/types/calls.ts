@@ -31,10 +31,24 @@ export async function calls(): Promise<unknown[]> {
     agent.apiKey,
     // @ts-expect-error -- an option that there is not: it would not wait
     sdk.execute('email.send', {}, { wait: true }),
-    // @ts-expect-error -- an input is an object
-    sdk.execute('email.send', 'to anna'),
     // @ts-expect-error -- approvals are bound to what was shown
     sdk.hitl.approve({ id: 'hitl_1' }),
+  ];
+}
+
+interface Mail {
+  readonly to: string;
+}
+/** Without an index signature, as people write them. */
+export async function interfaces(mail: Mail): Promise<unknown[]> {
+  const send = sdk.governed((given: Mail) => given.to.length, 'email.send', { context: mail });
+  const length: number = await send(mail);
+  return [
+    length, sdk.execute('email.send', mail, { context: mail }), sdk.gate.dryRun('email.send', mail),
+    // @ts-expect-error -- an input is an object
+    sdk.execute('email.send', 'to anna'),
+    // @ts-expect-error -- another input than the function takes
+    send({ too: 'anna' }),
   ];
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
 import { Decrypter, Encrypter } from 'age-encryption';
 import { StartRefused } from '../../../platform/config/start-refused.js';
+import { UsageError } from '../../command-output.js';
 import { NONCE_BYTES, openedPayload, payloadKey, sealedPayload } from './age-payload.js';
 
 /** Shorter ones are guessed by whoever has the file: nothing slows them down but the work that a guess is. */
@@ -24,18 +25,18 @@ export interface Sealing {
   open(): Promise<{ readonly header: Uint8Array; readonly fileKey: Uint8Array }>;
 }
 
-/** @throws StartRefused when nobody is named, or one that is no recipient of `age` */
+/** @throws UsageError when nobody is named, or one that is no recipient of `age` */
 export function sealingFor({ recipient = [], passphraseFile }: KeyOptions): Sealing {
   if (passphraseFile !== undefined) return sealingByPassphrase(passphraseIn(passphraseFile));
   if (recipient.length === 0) {
-    throw new StartRefused('a backup holds every secret and is always encrypted: give --recipient age1… or --passphrase-file');
+    throw new UsageError('a backup holds every secret and is always encrypted: give --recipient age1… or --passphrase-file');
   }
   const encrypter = new Encrypter();
   for (const one of recipient) {
     try {
       encrypter.addRecipient(one);
     } catch {
-      throw new StartRefused('--recipient: write the public key that age-keygen shows, age1…');
+      throw new UsageError('--recipient: write the public key that age-keygen shows, age1…');
     }
   }
   let fileKey = new Uint8Array();
@@ -53,7 +54,7 @@ export function sealingFor({ recipient = [], passphraseFile }: KeyOptions): Seal
 
 function sealingByPassphrase(passphrase: string): Sealing {
   if (passphrase.length < SHORTEST_PASSPHRASE) {
-    throw new StartRefused(`--passphrase-file: the passphrase is shorter than ${SHORTEST_PASSPHRASE} characters`);
+    throw new UsageError(`--passphrase-file: the passphrase is shorter than ${SHORTEST_PASSPHRASE} characters`);
   }
   const [encrypter, decrypter] = [new Encrypter(), new Decrypter()];
   encrypter.setPassphrase(passphrase);
@@ -70,21 +71,21 @@ async function headerOf(encrypter: Encrypter): Promise<Uint8Array> {
   return (await encrypter.encrypt(new Uint8Array())).subarray(0, -EMPTY_PAYLOAD);
 }
 
-/** @throws StartRefused when the file holds no key */
+/** @throws UsageError when the file holds no key */
 export function decrypterBy({ identityFile, passphraseFile }: KeyOptions): Decrypter {
   const decrypter = new Decrypter();
   if (identityFile === undefined && passphraseFile === undefined) {
-    throw new StartRefused('a backup is encrypted: give --identity-file (the key of age-keygen) or --passphrase-file');
+    throw new UsageError('a backup is encrypted: give --identity-file (the key of age-keygen) or --passphrase-file');
   }
   if (passphraseFile !== undefined) decrypter.addPassphrase(passphraseIn(passphraseFile));
   if (identityFile !== undefined) {
     const keys = readable('--identity-file', identityFile).split('\n').map((line) => line.trim()).filter((line) => /^[^#]/.test(line));
-    if (keys.length === 0) throw new StartRefused('--identity-file: there is no key of age in it');
+    if (keys.length === 0) throw new UsageError('--identity-file: there is no key of age in it');
     for (const key of keys) {
       try {
         decrypter.addIdentity(key);
       } catch {
-        throw new StartRefused('--identity-file: there is something else than a key of age in it (AGE-SECRET-KEY-…)');
+        throw new UsageError('--identity-file: there is something else than a key of age in it (AGE-SECRET-KEY-…)');
       }
     }
   }
@@ -93,7 +94,7 @@ export function decrypterBy({ identityFile, passphraseFile }: KeyOptions): Decry
 
 function passphraseIn(file: string): string {
   const text = readable('--passphrase-file', file).replace(/\r?\n$/, '');
-  if (text === '') throw new StartRefused('--passphrase-file: it is empty');
+  if (text === '') throw new UsageError('--passphrase-file: it is empty');
   return text;
 }
 
@@ -101,7 +102,7 @@ function readable(option: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new StartRefused(`${option}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw new UsageError(`${option}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 

@@ -1,13 +1,15 @@
-import type { Countersign, Input, RequestReply } from '@countersign/sdk';
+import type { Countersign, RequestReply } from '@countersign/sdk';
 import { Command, Option } from 'commander';
 import { createInterface } from 'node:readline/promises';
-import { UsageError, onService, withServiceOptions, type ServiceOptions } from '../service-command.js';
-import { EXIT, type ExitCode } from '../../command-output.js';
+import type { JsonObject } from '../../../domain/json.js';
+import { onService, withServiceOptions, type ServiceOptions } from '../service-command.js';
+import { EXIT, UsageError, type ExitCode } from '../../command-output.js';
 import { print, printJson, styled } from '../shown.js';
 import { inputOf, type InputOptions } from '../json-input.js';
 import { isOpen, requestText, section } from './request-text.js';
 
 const NEEDS_REASON = '--break-glass needs its reason, as --note';
+const NO_DIGEST = '--digest is 64 hexadecimal digits, as countersign hitl show has shown them';
 const NEEDS_DIGEST = 'nobody was shown what would run: give --digest, as countersign hitl show has shown it';
 
 interface DecisionOptions extends ServiceOptions {
@@ -59,6 +61,7 @@ export function escalateCommand(): Command {
 async function approve({ hitl }: Countersign, id: string, options: ApprovalOptions, signal: AbortSignal): Promise<ExitCode> {
   const { digest, note, breakGlass, json } = options;
   if (breakGlass && note === undefined) throw new UsageError(NEEDS_REASON);
+  assertDigest(digest);
   const editedInput = inputOf(options);
   const shown = digest ?? (await digestOfShown(hitl, id, { ...options, editedInput }, signal));
   if (shown === undefined) return EXIT.REFUSED;
@@ -72,7 +75,8 @@ async function approve({ hitl }: Countersign, id: string, options: ApprovalOptio
 
 /** Shows a person what would run, and what they would have instead. @returns undefined where that is no yes */
 async function digestOfShown(
-  hitl: Countersign['hitl'], id: string, { json, editedInput, breakGlass }: ApprovalOptions & { editedInput?: Input }, signal: AbortSignal,
+  hitl: Countersign['hitl'], id: string, { json, editedInput, breakGlass }: ApprovalOptions & { editedInput?: JsonObject },
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   if (json || !process.stdin.isTTY || !process.stdout.isTTY) throw new UsageError(NEEDS_DIGEST);
   const request = await hitl.get(id, {}, { signal });
@@ -100,9 +104,14 @@ async function isMeant(signal: AbortSignal): Promise<boolean> {
 }
 
 async function reject({ hitl }: Countersign, id: string, { digest, note, json }: DecisionOptions): Promise<void> {
+  assertDigest(digest);
   const actionDigest = digest ?? (await hitl.get(id)).actionDigest;
   const { request } = await hitl.reject({ id, actionDigest }, note === undefined ? {} : { note });
   present(request, json === true);
+}
+
+function assertDigest(digest: string | undefined): void {
+  if (digest !== undefined && !/^[0-9a-f]{64}$/.test(digest)) throw new UsageError(NO_DIGEST);
 }
 
 async function escalate({ hitl }: Countersign, id: string, { reason, to, json }: EscalationOptions): Promise<void> {
