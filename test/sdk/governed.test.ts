@@ -72,6 +72,38 @@ test('runs on the input as a person edited it, after the approval', async () => 
   expect(sent).toEqual([{ to: 'bert' }]);
 });
 
+test('runs on the input as it was when it was asked for, whatever becomes of the caller\'s object', async () => {
+  const { sdk } = await sdkAsAgent(server, { 'email.send': { hitlMode: 'propose' }, 'file.read': {} });
+  const { sent, send } = sender();
+  const [asked, at] = [{ to: 'anna' }, { to: 'anna' }];
+  const governed = sdk.governed(send, 'email.send', {
+    onPending: ({ hitlRequestId }) => {
+      asked.to = 'mallory';
+      void approve(server, hitlRequestId);
+    },
+  });
+  await governed(asked);
+  const once = sdk.governed(send, 'file.read')(at);
+  at.to = 'mallory';
+  await once;
+  expect(sent).toEqual([{ to: 'anna' }, { to: 'anna' }]);
+});
+
+test('a licence that two wait for under one key is given to who asked first', async () => {
+  const { sdk } = await sdkAsAgent(server, { 'email.send': { hitlMode: 'propose' } });
+  const { sent, send } = sender();
+  let second: Promise<unknown> | undefined;
+  const governed = sdk.governed(send, 'email.send');
+  await governed({ to: 'anna' }, {
+    idempotencyKey: 'mail-2',
+    onPending: ({ hitlRequestId }) => {
+      second ??= rejection(governed({ to: 'anna' }, { idempotencyKey: 'mail-2', onPending: () => void approve(server, hitlRequestId) }));
+    },
+  });
+  expect(await second).toMatchObject({ code: 'ALREADY_EXECUTED' });
+  expect(sent).toHaveLength(1);
+});
+
 test('the wait is over, rejected, blocked: it does not run', async () => {
   const { sdk } = await sdkAsAgent(server, { 'email.send': { hitlMode: 'propose' }, 'file.read': { hitlMode: 'block' } });
   const { hitl } = sdkAsRoot(server);

@@ -81,6 +81,8 @@ describe('every command, by hand and by --json', () => {
     expect(waits.value).toMatchObject({ status: 'pending_approval', hitlRequestId: expect.stringMatching(/^hitl_/) });
     expect(waits.text).toContain(String(waits.value['hitlRequestId']));
     const refused = await countersign(['execute', 'calendar.write'], env(agent.token));
+    const wrong = await countersign(['execute', 'email.send', '--wait', 'abc'], env(agent.token));
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--wait takes whole seconds')]);
     expect([refused.code, refused.stdout, refused.stderr]).toEqual([1, '', expect.stringMatching(/^countersign execute: CAPABILITY_NOT_/)]);
     expect((await both(['execute', 'email.send', '--dry-run'], 1, agent.token)).value).toMatchObject({ decision: 'ask' });
     expect((await both(['execute', 'web.search', '--dry-run'], 0, agent.token)).value).toMatchObject({ decision: 'run' });

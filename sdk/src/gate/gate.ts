@@ -68,7 +68,7 @@ export class Gate {
     if (outcome.status !== 'pending_approval') return { outcome, isReplayed };
     const ids = { idempotencyKey, executionId: outcome.executionId, hitlId: outcome.hitlRequestId };
     const told = { waitTimeoutMs, signal, onPending: options.onPending, waits: waitForApproval };
-    return { outcome: await naming(ids, this.#decided(outcome.hitlRequestId, told, outcome)), isReplayed: false };
+    return { outcome: await naming(ids, this.#decided(outcome.hitlRequestId, told, outcome)), isReplayed };
   }
 
   /**
@@ -96,6 +96,7 @@ export class Gate {
   ): Promise<Outcome> {
     const deadline = new Deadline(waitTimeoutMs, signal);
     let pending = asked;
+    let isApproved = false;
     const tell = (now: PendingApproval) => deadline.race(called('onPending', () => onPending?.(now)));
     this.#waits.begin();
     try {
@@ -107,6 +108,7 @@ export class Gate {
         const look = (seconds: number) => this.#look(id, seconds, deadline);
         const { outcome, request, wait, ms } = await this.#waits.look(wanted, deadline, look);
         if (outcome !== undefined) return outcome;
+        isApproved = request.status === 'approved';
         if (pending === undefined) {
           pending = pendingOf(request);
           await tell(pending);
@@ -119,8 +121,9 @@ export class Gate {
       }
     } catch (error) {
       // A wait that is over is an answer, if one has come before.
-      if (pending !== undefined && isCountersignError(error, 'DEADLINE_EXCEEDED')) return pending;
-      throw error;
+      if (pending === undefined || !isCountersignError(error, 'DEADLINE_EXCEEDED')) throw error;
+      if (!isApproved) return pending;
+      throw error.with({ detail: 'A person has approved it, and it is being done.', executionId: pending.executionId });
     } finally {
       this.#waits.end();
       deadline.end();

@@ -1,5 +1,6 @@
 import type { Connection } from '../connection.js';
 import { called, CountersignError, isCountersignError, messageOf } from '../errors.js';
+import { bodyText } from '../json.js';
 import type { ReportDto } from '../wire.js';
 import type { ExecuteOptions, Gate, Input } from './gate.js';
 import type { Executed } from './outcome.js';
@@ -20,7 +21,9 @@ export function governedAction<I extends Input, R>(
 ): (input: I, call?: GovernedOptions & { readonly idempotencyKey?: string }) => Promise<R> {
   return async (input, call = {}) => {
     const { onReportError = console.error, ...said } = { ...options, ...call };
-    const { outcome, isReplayed } = await gate.ask(capability, input, { ...said, waitForApproval: true });
+    // What is let through is what runs: nobody can change it while a person decides.
+    const asked = (JSON.parse(bodyText({ input })) as { input: I }).input;
+    const { outcome, isReplayed } = await gate.ask(capability, asked, { ...said, waitForApproval: true });
     const { executionId } = outcome;
     if (outcome.status === 'pending_approval') throw new CountersignError('HITL_PENDING', { hitlId: outcome.hitlRequestId, executionId });
     if (outcome.status === 'blocked') throw new CountersignError('CAPABILITY_BLOCKED', { detail: outcome.reason, executionId });
@@ -32,7 +35,7 @@ export function governedAction<I extends Input, R>(
     const durationMs = () => Math.min(86_400_000, Math.round(performance.now() - began));
     let result: R;
     try {
-      result = await (action((outcome.input ?? input) as I, outcome) as Promise<R>);
+      result = await (action((outcome.input ?? asked) as I, outcome) as Promise<R>);
     } catch (error) {
       await report({ outcome: 'failure', error: { message: messageOf(error) }, durationMs: durationMs() });
       throw error;

@@ -140,7 +140,8 @@ class Node {
       work = started.task;
     } catch (error) {
       // Refused, so nothing was handed out. Of any other error nobody knows whether the work was started.
-      if (isRefused(error) || lacksCapability(error)) return this.#journal.write({ id, fence, state: 'over' });
+      const isHandedOut = !(isRefused(error) || lacksCapability(error) || isCountersignError(error, 'RATE_LIMITED'));
+      if (!isHandedOut) return this.#journal.write({ id, fence, state: 'over' });
       const message = messageOf(`The start was not answered: ${(error as Error).message}`);
       return this.#settle(id, fence, { status: 'indeterminate', error: { message } });
     }

@@ -4,7 +4,7 @@ import { loadConfig } from '../../platform/config/config.js';
 import { StartRefused } from '../../platform/config/start-refused.js';
 import type { BackupSecrets } from './file/manifest.js';
 import { comparedWith, environmentLines } from './installation-secrets.js';
-import { assertEmpty, fillDataDirectory } from './restored-data-directory.js';
+import { assertEmpty, fillDataDirectory, isBegun } from './restored-data-directory.js';
 import { assertFree } from './whole-file.js';
 
 /** Where a backup goes. */
@@ -21,7 +21,8 @@ export interface RestoreTarget {
 export function targetOf(env: NodeJS.ProcessEnv, secretsOut: string | undefined): RestoreTarget {
   const config = loadConfig(env);
   const { databaseUrl, dataDir } = config;
-  if (databaseUrl === undefined) assertEmpty(dataDir);
+  // What a restore that was killed has left is taken away first, and looked at then.
+  if (databaseUrl === undefined && !isBegun(dataDir)) assertEmpty(dataDir);
   if (secretsOut !== undefined) assertFree(secretsOut);
   return {
     into: databaseUrl === undefined ? dataDir : `the database ${new URL(databaseUrl).pathname.slice(1)}`,

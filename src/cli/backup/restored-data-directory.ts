@@ -2,14 +2,12 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartRefused } from '../../platform/config/start-refused.js';
 import type { ServerSecrets } from '../../platform/config/config.js';
-import { locateCluster, prepareDataDirectory, removeDataDirectory } from '../../platform/embedded/cluster.js';
+import { locateCluster, prepareDataDirectory, removeDataDirectory, RESTORING } from '../../platform/embedded/cluster.js';
 import { lockDataDirectory } from '../../platform/embedded/data-lock.js';
 import { endOrphan } from '../../platform/embedded/postmaster.js';
 import { storeSecrets } from '../../platform/embedded/secret-files.js';
 import { startEmbeddedPostgres } from '../../platform/embedded/supervisor.js';
 
-/** Where a database is made until it is whole; no server looks there. */
-const ASIDE = 'restoring';
 /** The database or what points to it last: it is what a server looks for. */
 const MOVED = ['secrets', 'postgres.log', 'postgres.location', 'postgres'];
 
@@ -28,7 +26,7 @@ export interface DataDirectoryOrder {
 export async function fillDataDirectory(order: DataDirectoryOrder, fill: (url: string) => Promise<void>): Promise<void> {
   const dataDir = prepareDataDirectory(order.dataDir);
   const unlock = lockDataDirectory(dataDir);
-  const aside = join(dataDir, ASIDE);
+  const aside = join(dataDir, RESTORING);
   try {
     await clear(aside, dataDir);
     assertEmpty(dataDir);
@@ -44,6 +42,9 @@ export async function fillDataDirectory(order: DataDirectoryOrder, fill: (url: s
     unlock();
   }
 }
+
+/** Whether a restore into it has begun and not ended. */
+export const isBegun = (dataDir: string): boolean => existsSync(join(dataDir, RESTORING));
 
 export function assertEmpty(dataDir: string): void {
   if (!existsSync(dataDir)) return;

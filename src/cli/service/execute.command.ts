@@ -41,9 +41,10 @@ async function execute(service: Countersign, capability: string, options: Execut
   const input = inputOf(options) ?? {};
   const said = { ...(action === undefined ? {} : { action }), ...(agent === undefined ? {} : { agentId: agent }) };
   if (dryRun) return presentDryRun(await service.gate.dryRun(capability, input, { ...said, signal }), json === true);
+  const waits = waiting(wait);
   const watch = watching(wait);
   const outcome = await service.execute(capability, input, {
-    ...said, signal, timeoutMs: ANSWERED_WITHIN_MS, ...(idempotencyKey === undefined ? {} : { idempotencyKey }), ...waiting(wait),
+    ...said, signal, timeoutMs: ANSWERED_WITHIN_MS, ...(idempotencyKey === undefined ? {} : { idempotencyKey }), ...waits,
     onPending: ({ hitlRequestId }) => watch.asked(hitlRequestId),
   }).finally(watch.end);
   return present(outcome, json === true);

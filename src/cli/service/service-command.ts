@@ -77,11 +77,13 @@ function exitCodeOf({ code, status }: CountersignError): ExitCode {
 
 /** What the service repeats of somebody's is shown so that every character is seen. */
 function whatWentWrong(error: CountersignError): string {
-  const { code, detail, cause, requestId, executionId, hitlId, retryAfterMs, errors = [] } = error;
+  const { code, detail, cause, requestId, executionId, hitlId, idempotencyKey, retryAfterMs, errors = [] } = error;
   const isUnexplained = code === 'UNREACHABLE' && retryAfterMs !== Infinity && cause instanceof Error;
   const why = isUnexplained ? ` (${cause.message || (cause as NodeJS.ErrnoException).code})` : '';
   const pointers = errors.filter(({ pointer }) => !detail.includes(pointer)).map(({ pointer, message }) => `; ${pointer}: ${message}`);
-  const about = [['execution', executionId], ['request', hitlId], ['call', requestId]]
+  // Only where it is to be asked again by it.
+  const key = /same key/.test(detail) ? idempotencyKey : undefined;
+  const about = [['execution', executionId], ['request', hitlId], ['call', requestId], ['--idempotency-key', key]]
     .flatMap(([what, id]) => (id ? [`${what} ${id}`] : []));
   return oneLine(`${code}: ${detail}${why}${pointers.join('')}${about.length > 0 ? ` [${about.join(', ')}]` : ''}`, Infinity);
 }

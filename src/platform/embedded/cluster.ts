@@ -19,6 +19,9 @@ export interface Cluster {
   readonly exists: boolean;
 }
 
+/** Where a restore makes a database in a data directory until that is whole. */
+export const RESTORING = 'restoring';
+
 const SUPERUSER = 'postgres';
 const POINTER = 'postgres.location';
 

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { StartRefused } from '../config/start-refused.js';
 import { newClient } from '../database/new-client.js';
 import { findBinaries, type Binaries } from './binaries.js';
-import { checkVersion, initialiseCluster, locateCluster, makeHome, prepareDataDirectory, type Cluster } from './cluster.js';
+import {
+  checkVersion, initialiseCluster, locateCluster, makeHome, prepareDataDirectory, RESTORING, type Cluster,
+} from './cluster.js';
 import { lockDataDirectory } from './data-lock.js';
 import { Postmaster, endOrphan, freePort } from './postmaster.js';
 import { readOrMakeSecret } from './secret-files.js';
@@ -51,6 +54,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const dataDir = prepareDataDirectory(options.dataDir);
   const unlock = lockDataDirectory(dataDir);
   try {
+    assertNotRestoring(dataDir);
     const cluster = locateCluster(dataDir);
     options.beforeStart?.(cluster.exists);
     const passwords = databasePasswords(dataDir, cluster.exists);
@@ -67,6 +71,13 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     unlock();
     throw error;
   }
+}
+
+/** An empty database in the place of the one that was to be restored would look like a lost one. */
+function assertNotRestoring(dataDir: string): void {
+  const aside = join(dataDir, RESTORING);
+  if (!existsSync(aside)) return;
+  throw new StartRefused(`DATA_DIR: a restore into ${dataDir} broke off. Run it again, which begins anew, or remove ${aside}.`);
 }
 
 interface Passwords {

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { removeDataDirectory } from '../../../src/platform/embedded/cluster.js';
+import { startEmbeddedPostgres } from '../../../src/platform/embedded/supervisor.js';
 import { aBackupPlace, backupOf, type BackupPlace } from '../../support/backup/backups.js';
 import { startCountersign } from '../../support/backup/killed-command.js';
 import { anAgent } from '../../support/builders/agents.js';
@@ -39,6 +40,10 @@ test('what is killed while it is made is no database, and the next restore makes
   command.child.kill('SIGKILL');
   await command.ended;
   expect(readdirSync(dataDir).filter((name) => /^(postgres|secrets)/.test(name))).toEqual([]);
+
+  // As if it had been killed a moment later, when the first thing had got its place.
+  renameSync(join(dataDir, 'restoring', 'secrets'), join(dataDir, 'secrets'));
+  await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(/a restore into .* broke off/);
 
   const { code, stdout, stderr } = await countersign(words(), { DATA_DIR: dataDir });
   expect([code, stderr]).toEqual([0, '']);

@@ -43,7 +43,9 @@ export class AskedCallService {
   /** Whether the execution's call is this one, as it left. */
   private async isOf(executionId: string, body: string, caller: Caller): Promise<boolean> {
     const input = readJson((await this.answers.find(executionId, caller)).input);
-    return isJsonObject(input) && input['digest'] === callDigest(String(input['nonce']), body);
+    if (!isJsonObject(input)) return false;
+    const { nonce, digest } = input;
+    return typeof nonce === 'string' && digest === callDigest(nonce, body);
   }
 
   private async decided(executionId: string, { family, wait }: ModelRequest, { scan }: PreparedCall, caller: Caller): Promise<ModelReply> {
