@@ -141,9 +141,9 @@ function hasLetter(text: string, from: number, to: number): boolean {
   return false;
 }
 
-/** A member's name as words: `dateOfBirth` and `date_of_birth` are "date of birth". */
-function spoken(name: string): string {
-  return name.slice(0, BEFORE).replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]/g, ' ');
+/** Names of members as words: `dateOfBirth` and `date_of_birth` are "date of birth". */
+function spoken(names: string): string {
+  return names.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]/g, ' ').replaceAll('\n', ': ');
 }
 
 function lastEnd(words: RegExp, text: string): number {

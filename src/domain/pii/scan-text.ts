@@ -118,8 +118,11 @@ function otherScripts(scan: Scan): void {
   for (const { index, 0: keyword } of scan.text.matchAll(OTHER_BIRTH_WORDS)) dateOfBirth(scan, index, index + keyword.length);
 }
 
-/** The name of a member says what its whole text is. */
+/** The name of a member says what its whole text is, and so do those around it, and a label beside it. */
 function byName(scan: Scan): void {
-  if (isBirthName(scan.context)) dateOfBirth(scan, 0, 0);
-  if (isSecretText(scan.context, scan.text)) scan.add('SECRET', 0, scan.text.length, 0.8);
+  const names = scan.context.split('\n');
+  if (names.some(isBirthName)) dateOfBirth(scan, 0, 0);
+  // Words of a label further away are a sentence: "forgot my password".
+  const near = names.filter((name, index) => index === names.length - 1 || !name.includes(' '));
+  if (near.some((name) => isSecretText(name, scan.text))) scan.add('SECRET', 0, scan.text.length, 0.8);
 }

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonValue } from '../../json.js';
 import { mapTexts, type VisitText } from '../body/map-texts.js';
-import { contextOf } from '../body/scan-body.js';
 import { ANSWER_SHAPES, type ProviderFamily } from '../body/structural-members.js';
 import { countEntity, type EntityCounts } from '../entity-types.js';
 import { Redactor } from '../redactor.js';
@@ -37,9 +36,9 @@ export function readAnswer(
 export function readerOf(settings: AnswerSettings, tokens: TokenMap, counts: EntityCounts, work = new Work()): VisitText {
   const redactor = new Redactor('redact');
   const { answers, entities, allow, terms } = settings;
-  return (text, location) => {
+  return (text, { context }) => {
     if (answers === 'off') return restoreTokens(text, tokens);
-    const findings = scanText(text, { entities, allow, terms, context: contextOf(location) }, work);
+    const findings = scanText(text, { entities, allow, terms, context }, work);
     for (const { type } of findings) countEntity(counts, type);
     return restoreTokens(answers === 'redact' ? redactor.redact(text, findings) : text, tokens);
   };

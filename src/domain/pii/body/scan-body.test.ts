@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { corpus } from '../../../../bench/pii/corpus.js';
+import { RedactingJsonStream } from '../answers/redacting-json-stream.js';
 import type { JsonObject, JsonValue } from '../../json.js';
 import { scanCall } from '../scan-call.js';
 import { scanText } from '../scan-text.js';
@@ -173,6 +174,28 @@ describe('the scan of a body', () => {
       expect(redacted(result(JSON.stringify([inner]), family), family)).toEqual(result(JSON.stringify([shown]), family));
       expect(redacted(result(JSON.stringify(`Hi\n${MAIL}`), family), family)).toEqual(result('"Hi\\n<EMAIL_ADDRESS>"', family));
     }
+  });
+
+  it.each([
+    ['{"card":{"number":"4111111111111111"}}', '{"card":{"number":"<CREDIT_CARD>"}}'],
+    ['{"ssn":{"value":"536228726"},"phone":{"home":"030 901820"},"born":{"on":"1985-03-12"}}',
+      '{"ssn":{"value":"<US_SSN>"},"phone":{"home":"<PHONE_NUMBER>"},"born":{"on":"<DATE_OF_BIRTH>"}}'],
+    ['{"credit_card":{"number":"5555555555554444"},"date_of_birth":{"value":"1985-03-12"},"password":{"new":"hunter22"}}',
+      '{"credit_card":{"number":"<CREDIT_CARD>"},"date_of_birth":{"value":"<DATE_OF_BIRTH>"},"password":{"new":"<SECRET>"}}'],
+    ['[{"name":"card","value":"4111111111111111"}]', '[{"name":"card","value":"<CREDIT_CARD>"}]'],
+    ['{"field":"ssn","v":"536228726"}\n{"field":"sku","v":"536228726"}', '{"field":"ssn","v":"<US_SSN>"}\n{"field":"sku","v":"536228726"}'],
+    ['{"question":"What is your SSN?","answer":"536228726"}', '{"question":"What is your SSN?","answer":"<US_SSN>"}'],
+    ['["card",["visa",{"4111111111111111":4111111111111111}]]', '["card",["visa",{"<CREDIT_CARD>":"<CREDIT_CARD>"}]]'],
+    ['{"card":{"name":"x"},"n":4111111111111111,"card order":{"n":4111111111111111},"title":"Forgot password","id":"ticket-22"}',
+      '{"card":{"name":"x"},"n":4111111111111111,"card order":{"n":4111111111111111},"title":"Forgot password","id":"ticket-22"}'],
+  ])('takes the names around a value and the short texts before it for context: %s', (json, shown) => {
+    const called = (text: string) => ({ messages: [{ role: 'assistant', tool_calls: [{ function: { name: 'f', arguments: text } }] }] });
+    expect(redacted(called(json))).toEqual(called(shown));
+    if (json.includes('\n')) return;
+    const used = (input: JsonValue) => ({ messages: [{ role: 'assistant', content: [{ type: 'tool_use', id: 'i', name: 'f', input }] }] });
+    expect(redacted(used(JSON.parse(json) as JsonValue), 'anthropic')).toEqual(used(JSON.parse(shown) as JsonValue));
+    const stream = new RedactingJsonStream();
+    expect([...json].map((piece) => stream.push(piece)).join('') + stream.end()).toBe(shown);
   });
 
   it('reads behind escapes where a text is no JSON, and gives the value its own token', () => {

@@ -19,19 +19,15 @@ export interface ScannedBody {
 
 /**
  * Finds personal data and secrets in a call's body: in every text but those of structural members (`structural-members.ts`), and outside
- * of the format's own members in numbers and names of members too. The name of the nearest member is context of its text.
+ * of the format's own members in numbers and names of members too. The names of the members around a text and short texts before it are its
+ * context.
  */
 export function scanBody(body: JsonValue, family: ProviderFamily, options: ScanOptions = {}, work = new Work()): ScannedBody {
   const found: FoundText[] = [];
   const { unscanned } = mapTexts(body, REQUEST_SHAPES[family], (text, location) => {
-    const findings = scanEscaped(text, { ...options, context: contextOf(location) }, work);
+    const findings = scanEscaped(text, { ...options, context: location.context }, work);
     if (findings.length > 0) found.push({ ...location, findings });
     return text;
   });
   return { found, unscanned };
-}
-
-/** What the member's name says of its text. The format's own names say nothing. */
-export function contextOf({ member, kind }: TextLocation): string {
-  return kind === 'name' || member === 'content' || member === 'text' ? '' : member;
 }
