@@ -22,4 +22,6 @@ export interface ScanOptions {
   readonly terms?: readonly string[];
   /** What stands before the text, in lines, such as names of members around a JSON value: its words count as context. Default: nothing. */
   readonly context?: string;
+  /** Whether the text is a name, which its context does not make a secret or a date as a whole. Default: false. */
+  readonly isName?: boolean;
 }

@@ -26,13 +26,13 @@ const [AT, COLON, PLUS, OPEN, HYPHEN, BLANK, DOT] = [0x40, 0x3a, 0x2b, 0x28, 0x2
  * @throws WorkLimit
  */
 export function scanText(text: string, options: ScanOptions = {}, work = new Work()): Finding[] {
-  const { entities = ENTITY_TYPES, allow = [], terms = [], context = '' } = options;
+  const { entities = ENTITY_TYPES, allow = [], terms = [], context = '', isName = false } = options;
   const scan = new Scan(text, new Set(entities), context, work);
   work.spend(text.length / 100);
   walk(scan);
   otherScripts(scan);
   if (terms.length > 0 && scan.wants('TERM')) new TermTree(terms).find(scan);
-  if (context !== '') byName(scan);
+  if (context !== '' && !isName) byName(scan);
   const found = surest(scan.found);
   if (allow.length === 0 || found.length === 0) return found;
   const allowed = new Set(allow.map((value) => value.toLowerCase()));

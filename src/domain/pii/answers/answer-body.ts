@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonValue } from '../../json.js';
 import { mapTexts, type VisitText } from '../body/map-texts.js';
+import { findingsIn } from '../body/scan-body.js';
 import { ANSWER_SHAPES, type ProviderFamily } from '../body/structural-members.js';
 import { countEntity, type EntityCounts } from '../entity-types.js';
-import { scanEscaped } from '../escapes.js';
 import { Redactor } from '../redactor.js';
 import { Work } from '../scan.js';
 import type { PiiSettings } from '../settings.js';
@@ -36,9 +36,9 @@ export function readAnswer(
 export function readerOf(settings: AnswerSettings, tokens: TokenMap, counts: EntityCounts, work = new Work()): VisitText {
   const redactor = new Redactor('redact');
   const { answers, entities, allow, terms } = settings;
-  return (text, { context }) => {
+  return (text, location) => {
     if (answers === 'off') return restoreTokens(text, tokens);
-    const findings = scanEscaped(text, { entities, allow, terms, context }, work);
+    const findings = findingsIn(text, location, { entities, allow, terms }, work);
     for (const { type } of findings) countEntity(counts, type);
     return restoreTokens(answers === 'redact' ? redactor.redact(text, findings) : text, tokens);
   };

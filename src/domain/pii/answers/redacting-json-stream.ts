@@ -57,7 +57,8 @@ export class RedactingJsonStream implements ScanningStream {
     this.endNumber();
     this.out += character;
     this.mark(character);
-    if (character === '"') this.string = new RedactingStream({ ...this.options, context: this.place.ofValue() });
+    if (character !== '"') return;
+    this.string = new RedactingStream({ ...this.options, context: this.place.ofValue(), isName: this.place.isName });
   }
 
   private mark(character: string): void {
@@ -66,7 +67,7 @@ export class RedactingJsonStream implements ScanningStream {
       this.place.text(this.said);
       if (character === ',') this.place.next();
       else this.place.close();
-    } else if (character === '{' || character === '[') this.place.open();
+    } else if (character === '{' || character === '[') this.place.open(character === '{');
     else return;
     this.said = '';
   }

@@ -38,7 +38,9 @@ function inLine(text: string): string {
 interface Level {
   readonly around: string;
   said: string;
-  name: string;
+  /** Of the member whose value comes next. */
+  name: string | undefined;
+  readonly isObject: boolean;
 }
 
 /** The context of each place in a JSON text, which is read from its beginning to its end. */
@@ -48,12 +50,17 @@ export class JsonContext {
   private tooDeep = 0;
 
   constructor(around = '') {
-    this.level = { around, said: '', name: '' };
+    this.level = { around, said: '', name: undefined, isObject: false };
+  }
+
+  /** Whether a string that begins here is the name of a member. */
+  get isName(): boolean {
+    return this.level.isObject && this.level.name === undefined;
   }
 
   /** Of the value that stands here. */
   ofValue(): string {
-    return withName(this.ofName(), this.level.name);
+    return withName(this.ofName(), this.level.name ?? '');
   }
 
   /** Of the name of a member that stands here. */
@@ -62,13 +69,13 @@ export class JsonContext {
   }
 
   /** An object or an array begins. */
-  open(): void {
+  open(isObject: boolean): void {
     if (this.levels.length >= MAX_DEPTH) {
       this.tooDeep++;
       return;
     }
     this.levels.push(this.level);
-    this.level = { around: this.ofValue(), said: '', name: '' };
+    this.level = { around: this.ofValue(), said: '', name: undefined, isObject };
   }
 
   close(): void {
@@ -87,6 +94,6 @@ export class JsonContext {
 
   /** Another member, or another element. */
   next(): void {
-    this.level.name = '';
+    this.level.name = undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, readJson, type JsonObject, type JsonValue } from '../../json.js';
 import { JsonContext, within, withName, withText } from './json-context.js';
-import { bytesIn, isUnread, SCHEMA_STRUCTURE, type Shape } from './structural-members.js';
+import { bytesIn, isUnread, maySeal, SCHEMA_STRUCTURE, type Shape } from './structural-members.js';
 
 /** A text of a body, and where it stands. */
 export interface TextLocation {
@@ -12,6 +12,8 @@ export interface TextLocation {
   readonly context: string;
   /** Whether it is a text, a number, or the name of a member. */
   readonly kind: 'text' | 'number' | 'name';
+  /** Whether it is a name or an id that the format gives meaning to, and has the form of one. Default: false. */
+  readonly isIdentifier?: boolean;
 }
 
 /** Answers the text itself, or what shall stand in its place. */
@@ -24,6 +26,9 @@ const IDENTIFIER = /^\w+$/;
 
 /** What a name or an id may look like, an opaque signature included; a number is none. */
 const NAME = /^(?!\d{7})[\w.:/+=-]*$/;
+
+/** The context of an identifier: a card's number as an id needs no word near it. */
+const CARD = 'card';
 
 /** Bytes are no words, but a short run of them may be a secret. */
 const BYTES_READ_MAX = 1_000;
@@ -58,12 +63,16 @@ class Walk {
 
   value(value: JsonValue, shape: Shape, pointer: string, context: string): JsonValue {
     if (shape === 'skip') return value;
+    const isIdentifier = shape === 'keep';
+    const said = isIdentifier ? CARD : context;
     if (typeof value === 'string') {
-      return shape === 'keep' && NAME.test(value) ? value : this.text(value, { pointer, context, kind: 'text' });
+      if (!isIdentifier && shape !== 'sealed') return this.text(value, { pointer, context, kind: 'text' });
+      if (!NAME.test(value)) return this.text(value, { pointer, context: said, kind: 'text' });
+      return isIdentifier ? this.visit(value, { pointer, context: said, kind: 'text', isIdentifier }) : value;
     }
-    if (typeof value === 'number') return shape === 'keep' ? value : this.number(value, pointer, context);
+    if (typeof value === 'number') return this.number(value, { pointer, context: said, kind: 'number', isIdentifier });
     if (Array.isArray(value)) return this.array(value, shape, pointer, context);
-    return isJsonObject(value) ? this.object(value, shape === 'keep' ? undefined : shape, pointer, context) : value;
+    return isJsonObject(value) ? this.object(value, shape === 'keep' || shape === 'sealed' ? undefined : shape, pointer, context) : value;
   }
 
   private array(array: readonly JsonValue[], shape: Shape, pointer: string, context: string): JsonValue[] {
@@ -98,9 +107,12 @@ class Walk {
     for (const [name, value] of Object.entries(object)) {
       const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
       const around = isFormat ? '' : within(context, said);
-      const shown = isRead(shape, name) ? this.visit(name, { pointer: at, context: around, kind: 'name' }) : name;
-      const inner = shapeOf(shape, name, value);
-      const own = isFormat && Object.hasOwn(shape, name) ? '' : withName(around, name);
+      const isKnown = isFormat && Object.hasOwn(shape, name);
+      const isIdentifier = shape !== undefined && IDENTIFIER.test(name);
+      const shown = isKnown ? name : this.visit(name, { pointer: at, context: isIdentifier ? CARD : around, kind: 'name',
+        isIdentifier });
+      const inner = shapeOf(shape, name, object);
+      const own = isKnown ? '' : withName(around, name);
       mapped[freeName(mapped, shown, repeated)] = this.value(value, inner, at, own);
       if (typeof value === 'string' && inner !== 'keep') said = withText(said, value);
     }
@@ -108,10 +120,10 @@ class Walk {
     return mapped;
   }
 
-  private number(value: number, pointer: string, context: string): JsonValue {
+  private number(value: number, location: Omit<TextLocation, 'ordinal'>): JsonValue {
     const text = String(value);
     if (text.length < NUMBER_DIGITS_MIN) return value;
-    const shown = this.visit(text, { pointer, context, kind: 'number' });
+    const shown = this.visit(text, location);
     return shown === text ? value : shown;
   }
 
@@ -119,7 +131,7 @@ class Walk {
   private json(text: string, { pointer, context }: Omit<TextLocation, 'ordinal'>): string {
     const place = new JsonContext(context);
     return text.replace(JSON_TOKENS, (token, at: number) => {
-      if (token === '{' || token === '[') place.open();
+      if (token === '{' || token === '[') place.open(token === '{');
       else if (token === '}' || token === ']') place.close();
       else if (token === ',') place.next();
       else if (token.startsWith('"')) return this.string(token, /^\s{0,64}:/.test(text.slice(at + token.length, at + token.length + 65)),
@@ -142,14 +154,10 @@ class Walk {
   }
 }
 
-function shapeOf(shape: Shape, name: string, value: JsonValue): Shape {
-  if (shape === 'schema') return isJsonObject(value) || !SCHEMA_STRUCTURE.has(name) ? 'schema' : 'keep';
-  return typeof shape === 'object' && Object.hasOwn(shape, name) ? shape[name] : undefined;
-}
-
-/** Of the names of members: those outside of the format, and inside of it those that no format has. */
-function isRead(shape: Shape, name: string): boolean {
-  return shape === undefined || (!IDENTIFIER.test(name) && !(typeof shape === 'object' && Object.hasOwn(shape, name)));
+function shapeOf(shape: Shape, name: string, object: JsonObject): Shape {
+  if (shape === 'schema') return isJsonObject(object[name]) || !SCHEMA_STRUCTURE.has(name) ? 'schema' : 'keep';
+  const inner = typeof shape === 'object' && Object.hasOwn(shape, name) ? shape[name] : undefined;
+  return inner === 'sealed' && !maySeal(object, shape) ? 'keep' : inner;
 }
 
 /** Two names that became the same keep both of their values. */

@@ -69,6 +69,32 @@ describe('the scan of a body', () => {
     expect(redacted(blocks(MAIL), 'anthropic')).toEqual(blocks('<EMAIL_ADDRESS>'));
   });
 
+  const KEY = 'sk_live_4eC39HqLyjWDarjtT1zdp7dc';
+  const NUMBER = 'DE89370400440532013000';
+  it('reads names of members that the format does not have, and leaves identifiers', () => {
+    const body = (iban: string, key: string): JsonObject => ({ model: 'm', messages: [], [iban]: 1, temperature: 1, dateOfBirth: 1,
+      tools: [{ [key]: 1, function: { name: 'f', [iban]: 2, parameters: { properties: { [key]: {}, [iban]: {}, dateOfBirth: {},
+        password: { oauth2_id: 1 } } } } }] });
+    expect(redacted(body(NUMBER, KEY))).toEqual(body('<IBAN_CODE>', '<SECRET>'));
+    const call = { body: JSON.stringify(body('x', 'y')), family: 'openai' as const,
+      settings: piiSettings({ terms: ['temperature', 'dateOfBirth'] }) };
+    expect(scanCall(call).counts).toEqual({});
+    const named = { messages: [], data: { password: { oauth2_id: 1 }, tokens: { session1token: { 'auth0-2': 1 } } } };
+    expect(redacted(named)).toEqual(named);
+  });
+
+  it.each([[NUMBER, '<IBAN_CODE>'], [`gpt-${NUMBER}`, 'gpt-<IBAN_CODE>'], [KEY, '<SECRET>'], ['4111111111111111', '<CREDIT_CARD>'],
+    ['511-94-7361', '<US_SSN>']])('reads in names and ids of the format what is sure: %s', (word, shown) => {
+    const openai = (name: string) => ({ model: name, models: [name], messages: [{ role: name, tool_call_id: name, content: 'x' }],
+      tools: [{ type: name, function: { name, parameters: { required: [name], pattern: name, format: name } } }] });
+    const anthropic = (name: string) => ({ model: name, messages: [{ role: 'user', content: [{ type: 'text', text: 'x', signature: name,
+      id: name, name }] }] });
+    expect(redacted(openai(word))).toEqual(openai(shown));
+    expect(redacted(anthropic(word), 'anthropic')).toEqual(anthropic(shown));
+    expect(redacted({ messages: [], seed: 4111111111111111, max_tokens: 1234567890123456 })).toEqual(
+      { messages: [], seed: '<CREDIT_CARD>', max_tokens: 1234567890123456 });
+  });
+
   const messages = [{ role: 'user', content: 'x' }];
   const known: readonly (readonly [ProviderFamily, JsonObject])[] = [
     ['openai', { messages, tool_choice: { type: 'function', function: { name: 'f', note: MAIL } } }],
