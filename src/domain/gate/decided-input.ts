@@ -3,14 +3,15 @@ import type { JsonObject } from '../json.js';
 /** Asking a language model through the gateway. */
 export const LLM_INVOKE = 'llm:invoke';
 const BODY = 'body';
+const HEADERS = 'headers';
 
 /**
  * What the gate decides over: schema, conditions and limits. Of a model's call that people are asked about, the input also has the call
- * itself (`body`), which is for them alone: the gate decides over the same members whether it asks or not.
+ * itself (`body`, and `headers` that go along), which is for them alone: the gate decides over the same members whether it asks or not.
  */
 export function decidedInput(capability: string, input: JsonObject): JsonObject {
   if (!hasModelCall(capability, input)) return input;
-  const { [BODY]: _, ...rest } = input;
+  const { [BODY]: _, [HEADERS]: __, ...rest } = input;
   return rest;
 }
 

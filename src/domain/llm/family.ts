@@ -32,3 +32,12 @@ export const wordIn = (object: JsonObject, name: string): string | undefined => 
   const value = object[name];
   return typeof value === 'string' && /^[a-z0-9_.-]{1,64}$/i.test(value) ? value : undefined;
 };
+
+/** Headers of a client's that go along to the provider, and belong to what people approve. */
+export const PASSED_ON = ['anthropic-version', 'anthropic-beta'] as const;
+export const ANTHROPIC_VERSION = '2023-06-01';
+
+/** Those of some headers that belong to the call. */
+export function passedOn(headers: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(PASSED_ON.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as const] : [])));
+}

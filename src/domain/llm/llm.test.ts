@@ -35,6 +35,11 @@ describe('what the gate decides over', () => {
     // Words count as words, whatever they are called.
     expect(estimateTokens({ data: 'a word '.repeat(1_000) })).toBe(1_750);
     expect(estimateTokens({ content: `data: ${'a word '.repeat(1_000)}` })).toBeGreaterThan(1_700);
+    for (const text of [`data:text/plain;base64,${'abcdefgh'.repeat(1_000)}`, `data:image/png;base64,${'abcdefgh'.repeat(1_000)}`]) {
+      expect(estimateTokens({ text })).toBeGreaterThan(2_000);
+    }
+    expect(estimateTokens({ url: `data:text/plain;base64,${'abcdefgh'.repeat(1_000)}` })).toBeGreaterThan(2_000);
+    expect(estimateTokens('日本'.repeat(1_000))).toBe(1_500);
   });
 
   it('names the call by a digest that the nonce hides', () => {
@@ -85,6 +90,21 @@ describe('a stream', () => {
         expect(choices.at(-1)!.finish_reason).toBe('stop');
       }
     }
+  });
+
+  it('keeps nothing back of a choice that ends without saying so', () => {
+    const { out, ending } = through([openai({ delta: { content: 'to <EMAIL_' } }, { id: 'c1' }), { data: '[DONE]' }], 'openai');
+    expect(out.map(({ data }) => JSON.parse(data) as unknown)).toMatchObject([
+      { id: 'c1', choices: [{ delta: { content: 'to ' } }] }, { id: 'c1', choices: [{ index: 0, delta: { content: '<EMAIL_' } }] },
+    ]);
+    expect(ending).toEqual([{ data: '[DONE]' }]);
+  });
+
+  it('reads lists that come whole each for itself', () => {
+    const cited = (n: number) => ({ type: 'url_citation', url_citation: { url: `https://example.com/${n}`, title: '<EMAIL_ADDRESS_1>' } });
+    const { out } = through([openai({ delta: { annotations: [cited(1), cited(2)] } })], 'openai');
+    expect((JSON.parse(out[0]!.data) as { choices: { delta: { annotations: unknown } }[] }).choices[0]!.delta.annotations).toEqual(
+      [1, 2].map((n) => ({ type: 'url_citation', url_citation: { url: `https://example.com/${n}`, title: EMAIL } })));
   });
 
   it('tells its usage, and hides it from a client that did not ask', () => {

@@ -6,7 +6,7 @@ import type { Family } from './family.js';
 export const DEFAULT_MAX_TOKENS = 4_096;
 /** What an image, a sound or a file is reckoned at. */
 const MEDIA_TOKENS = 1_000;
-const CHARACTERS_OF_A_TOKEN = 4;
+const BYTES_OF_A_TOKEN = 4;
 const MODEL_MAX = 200;
 const CHOICES_MAX = 128;
 const TOKENS_MAX = Number.MAX_SAFE_INTEGER / CHOICES_MAX;
@@ -60,25 +60,29 @@ function wholeNumber(body: JsonObject, name: string, max: number, errors: CallEr
   return undefined;
 }
 
-/** Bytes of an image, of sound or of a file, in base64: words are none, wherever they stand. */
+/** Members that may hold bytes of an image, of sound or of a file. What stands elsewhere is words to a provider. */
+const BYTES_IN: ReadonlySet<string | undefined> = new Set(['data', 'url', 'image_url', 'file_data']);
+
+/** Bytes in base64, of something else than text. */
 function isEncoded(value: string, name: string | undefined): boolean {
-  const begin = /^data:[\w./+-]+(?:;[\w.=-]+)*;base64,/.exec(value)?.[0].length ?? (name === 'data' ? 0 : undefined);
+  if (!BYTES_IN.has(name)) return false;
+  const begin = /^data:(?!text\/)[\w./+-]+(?:;[\w.=-]+)*;base64,/.exec(value)?.[0].length ?? (name === 'data' ? 0 : undefined);
   return begin !== undefined && /^[A-Za-z0-9+/_-]*={0,2}$/.test(value.slice(begin));
 }
 
-/** How many tokens the texts of a body have, roughly: a quarter of their characters. */
+/** How many tokens the texts of a body have, roughly: a quarter of their bytes in UTF-8. */
 export function estimateTokens(body: JsonValue): number {
-  let characters = 0;
+  let bytes = 0;
   let media = 0;
   const visit = (value: JsonValue, name?: string): void => {
     if (typeof value === 'string') {
       if (value.length > 1_000 && isEncoded(value, name)) media++;
-      else characters += value.length;
+      else bytes += Buffer.byteLength(value);
     } else if (Array.isArray(value)) for (const item of value) visit(item);
     else if (isJsonObject(value)) for (const [member, item] of Object.entries(value)) visit(item, member);
   };
   visit(body);
-  return Math.ceil(characters / CHARACTERS_OF_A_TOKEN) + media * MEDIA_TOKENS;
+  return Math.ceil(bytes / BYTES_OF_A_TOKEN) + media * MEDIA_TOKENS;
 }
 
 /** SHA-256 over the nonce and what goes out, in base64url: whoever kept the call can show that it is this one. */

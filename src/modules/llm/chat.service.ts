@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { ANTHROPIC_VERSION } from '../../domain/llm/family.js';
 import { chatBody } from '../../domain/llm/chat-body.js';
 import { answerFacts, textOf } from '../../domain/llm/whole-answer.js';
 import { recordsNothing } from '../../platform/auth/access/call-context.js';
@@ -21,7 +22,6 @@ import { runByNobody } from './providers/run-by-nobody.js';
 import { isDetected, ScanCallService } from './scan/scan-call.service.js';
 import { showScan } from './wire/wire-calls.service.js';
 
-const ANTHROPIC_VERSION = { 'anthropic-version': '2023-06-01' };
 
 /** The interface's own way to ask models, the same for both families. */
 @Injectable()
@@ -72,7 +72,10 @@ export class ChatService {
     const traceparent = contextOf(request)?.traceparent;
     return {
       family, body: chatBody(family, model, messages, maxTokens), scanPii, forAgentId: agentId, wait,
-      headers: { ...(family === 'anthropic' ? ANTHROPIC_VERSION : {}), ...(traceparent === undefined ? {} : { traceparent }) },
+      headers: {
+        ...(family === 'anthropic' ? { 'anthropic-version': ANTHROPIC_VERSION } : {}),
+        ...(traceparent === undefined ? {} : { traceparent }),
+      },
       sink: new ClientStream(response), onScan: (scan) => showScan(response, scan),
     };
   }

@@ -158,6 +158,8 @@ export class OutboundGuard {
         headersTimeout: 0,
         bodyTimeout: 0,
       }));
+      // Faults are heard by reading; nobody may read any more when the body is let go.
+      answer.body.on('error', () => undefined);
       return await read(answer, outbound, clock);
     } catch {
       // Before it was written nothing can have been sent; afterwards that is unknown.

@@ -100,6 +100,31 @@ describe('where a person has to decide first', () => {
     expect(scene.provider.requests.length).toBe(before);
   });
 
+  test('what a client says of versions goes along with what was approved, and is part of it', async () => {
+    const agent = await caller();
+    const more = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'context-1m-2025-08-07' };
+    const asked = (await agent.client.with(more).post(`${LLM}/messages`, anthropic)).expect(409);
+    const id = asked.text('error.hitlRequestId');
+    expect((await requestOf(scene.server, id)).input).toMatchObject({ headers: more });
+    (await approve(id)).expect(200);
+    await executionBecomes(scene.server, asked.text('error.executionId'), 'executed');
+    expect(scene.provider.last().headers).toMatchObject(more);
+    const chat = (await agent.client.post(`${LLM}/chat`, { model: 'claude-test', messages })).expect(202);
+    (await approve(chat.text('hitlRequestId'))).expect(200);
+    await executionBecomes(scene.server, chat.text('executionId'), 'executed');
+    expect(scene.provider.last().headers).toMatchObject({ 'anthropic-version': '2023-06-01' });
+    const odd = agent.client.with({ 'anthropic-beta': `mail ${ADDRESS}` });
+    expect((await odd.post(`${LLM}/messages`, anthropic)).status).toBe(400);
+  });
+
+  test('a count of tokens is 403: it would send what nobody has approved', async () => {
+    const agent = await caller();
+    const before = scene.provider.requests.length;
+    const count = (await agent.client.post(`${LLM}/v1/messages/count_tokens`, anthropic)).expect(403);
+    expect(count.at('error.code')).toBe('CAPABILITY_BLOCKED');
+    expect(scene.provider.requests.length).toBe(before);
+  });
+
   test('rejected: 403, and nothing was sent', async () => {
     const agent = await caller();
     const before = scene.provider.requests.length;
@@ -163,10 +188,15 @@ describe('an Idempotency-Key that comes again', () => {
   test('of a call that a person approved: its answer', async () => {
     const agent = await caller();
     const once = agent.client.with({ 'idempotency-key': 'two' });
-    const asked = (await once.post(`${LLM}/chat`, openai)).expect(202);
+    const body = { ...openai, messages: [...messages, { role: 'user', content: 'and to bea@example.com' }] };
+    const asked = (await once.post(`${LLM}/chat`, body)).expect(202);
     scene.provider.script(says({ text: 'Dear <EMAIL_ADDRESS_1>' }));
     (await approve(asked.text('hitlRequestId'))).expect(200);
     await executionBecomes(scene.server, asked.text('executionId'), 'executed');
-    expect((await once.post(`${LLM}/chat`, openai)).expect(200).body).toMatchObject({ content: `Dear ${ADDRESS}` });
+    expect((await once.post(`${LLM}/chat`, body)).expect(200).body).toMatchObject({ content: `Dear ${ADDRESS}` });
+    // Under other settings the placeholders would be numbered otherwise: none gets somebody else's value.
+    const settings = { pii: { action: 'tokenize', allow: [ADDRESS] } };
+    (await scene.root.patch(`/api/v1/organizations/${agent.organizationId}`, { settings })).expect(200);
+    expect((await once.post(`${LLM}/chat`, body)).expect(200).body).toMatchObject({ content: 'Dear <EMAIL_ADDRESS_1>' });
   });
 });

@@ -187,6 +187,19 @@ describe('a call that breaks off', () => {
     ]);
   });
 
+  test.each([
+    ['chat/completions', openai, 'data: {"error":{"message":"overloaded"}}\n\n'], ['chat/completions', openai, 'data: [1]\n\n'],
+    ['messages', anthropic, 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n'],
+  ])('because the only event of a stream of %s is a fault: the server serves on', async (path, body, event) => {
+    const agent = await caller();
+    for (let times = 0; times < 5; times++) {
+      provider.script(raw(event, 'text/event-stream'));
+      expect(await streamed(agent, path, body)).toMatchObject({ text: expect.stringContaining('PROVIDER_ERROR') });
+    }
+    await server.assertAlive();
+    expect((await entriesOf(agent)).map(({ event: name }) => name).filter((name) => name === 'execution.failed')).toHaveLength(5);
+  });
+
   test('because its server was killed: recovery fails it, with SERVER_ENDED', async () => {
     const agent = await caller();
     const before = provider.requests.length;

@@ -18,6 +18,8 @@ export class OpenAiStream implements StreamReader {
   private finishReason: string | undefined;
   /** By choice, the places of its texts, each with how a rest of it is said in a delta. */
   private readonly open = new Map<number, Map<string, Rest>>();
+  /** What every chunk of the answer has. */
+  private envelope: JsonObject = {};
 
   constructor(
     private readonly texts: AnswerTexts,
@@ -27,13 +29,16 @@ export class OpenAiStream implements StreamReader {
   read(event: StreamEvent): readonly StreamEvent[] {
     if (event.data === DONE) {
       this.ending = [event];
-      return [];
+      // A choice that ends without a word of it.
+      const rests = [...this.open.keys()].flatMap((index) => this.restsOf(index).map((delta) => ({ index, delta, finish_reason: null })));
+      return rests.map((choice) => said(event, { ...this.envelope, choices: [choice] }));
     }
     const chunk = JSON.parse(event.data) as JsonValue;
     if (!isJsonObject(chunk) || chunk['error'] !== undefined) throw new StreamFault('The provider broke its stream off.');
     const choices = Array.isArray(chunk['choices']) ? chunk['choices'].filter(isJsonObject) : [];
     const hasUsage = isJsonObject(chunk['usage']);
     if (isJsonObject(chunk['usage'])) this.usage = usageOf(chunk['usage']);
+    this.envelope = without(without(chunk, 'usage'), 'choices');
     for (const choice of choices) this.finishReason ??= wordIn(choice, 'finish_reason');
     // Asked for by the gateway, not by the client.
     if (!this.wantsUsage && hasUsage && choices.length === 0) return [];
@@ -74,6 +79,9 @@ export class OpenAiStream implements StreamReader {
       }
       if (isJsonObject(value)) return [name, this.members(choice, at, value, (members) => wrap({ [name]: members }))];
       if (!Array.isArray(value)) return [name, value];
+      // A call of a tool comes in pieces, by its index; other lists come whole.
+      const isIndexed = value.every((item) => isJsonObject(item) && typeof item['index'] === 'number');
+      if (!isIndexed) return [name, this.texts.whole({ [name]: value })[name]!];
       return [name, value.map((item) => {
         if (!isJsonObject(item)) return item;
         const index = indexOf(item);

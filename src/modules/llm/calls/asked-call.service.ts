@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { isJsonObject, type JsonObject } from '../../../domain/json.js';
+import { isJsonObject, type JsonObject, readJson } from '../../../domain/json.js';
+import { callDigest } from '../../../domain/llm/model-call.js';
 import { readAnswer } from '../../../domain/pii/answers/answer-body.js';
+import type { TokenMap } from '../../../domain/pii/answers/tokens.js';
 import { recordsNothing } from '../../../platform/auth/access/call-context.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
@@ -38,6 +40,12 @@ export class AskedCallService {
     throw new Problem('CONFLICT', 'This call was made before, and no answer is kept.', { members: { executionId }, headers: NO_RETRY });
   }
 
+  /** Whether the execution's call is this one, as it left. */
+  private async isOf(executionId: string, body: string, caller: Caller): Promise<boolean> {
+    const input = readJson((await this.answers.find(executionId, caller)).input);
+    return isJsonObject(input) && input['digest'] === callDigest(String(input['nonce']), body);
+  }
+
   private async decided(executionId: string, { family, wait }: ModelRequest, { scan }: PreparedCall, caller: Caller): Promise<ModelReply> {
     const { status, body, headers } = await this.answers.awaited(executionId, wait, caller);
     const { output, error, reason } = body as { output?: JsonObject; error?: { code: string; message: string }; reason?: string };
@@ -49,8 +57,9 @@ export class AskedCallService {
         if (!isJsonObject(answer)) {
           throw new Problem('CONFLICT', 'The answer of this call is not kept.', { members: { executionId }, headers: NO_RETRY });
         }
-        // Values come back to who sent them; what is kept has placeholders.
-        const read = readAnswer(answer, family, { ...scan.settings, answers: 'off' }, scan.tokens);
+        // Values come back to who sent them; what is kept has placeholders. Other settings, or another call, would number them otherwise.
+        const tokens: TokenMap = (await this.isOf(executionId, scan.body, caller)) ? scan.tokens : new Map();
+        const read = readAnswer(answer, family, { ...scan.settings, answers: 'off' }, tokens);
         return { kind: 'answered', answer: read.body as JsonObject, scan };
       }
       case 'cancelled':

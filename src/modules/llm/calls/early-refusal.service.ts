@@ -18,6 +18,8 @@ import { NO_RETRY } from './model-request.js';
 type Blocked = Pick<Extract<AdmissionAnswer, { kind: 'dry_run' }>, 'byLimits' | 'reached'>
   & { readonly reason: string | undefined; readonly executionId?: string };
 
+const UNASKED = 'People decide over calls of this agent before anything is sent, and nobody is asked about a count of tokens.';
+
 /** Calls that end before the gate's commit, which would have judged their callers. */
 @Injectable()
 export class EarlyRefusal {
@@ -49,12 +51,17 @@ export class EarlyRefusal {
     return asked?.kind === 'dry_run' && asked.decision === 'run';
   }
 
-  /** Asks the gate, and makes nothing of its answer. @throws Problem where it refuses or blocks */
-  async assertMayCall(call: ExecuteCall, caller: Caller): Promise<void> {
+  /**
+   * Asks the gate, and makes nothing of its answer.
+   * @param asking false: nobody will be asked, so that what people would have to decide may not be sent
+   * @throws Problem where it refuses or blocks
+   */
+  async assertMayCall(call: ExecuteCall, caller: Caller, { asking = true } = {}): Promise<void> {
     const asked = await this.gate.admit({ ...call, dryRun: true }, caller, 'execute');
     if (asked.kind === 'refused') throw new Problem(asked.code, asked.detail);
-    if (asked.kind !== 'dry_run' || asked.decision === 'run' || asked.decision === 'ask') return;
+    if (asked.kind !== 'dry_run' || asked.decision === 'run' || (asking && asked.decision === 'ask')) return;
     const reason = asked.reasons.at(-1)?.detail;
+    if (asked.decision === 'ask') throw new Problem('CAPABILITY_BLOCKED', UNASKED);
     if (asked.decision === 'block') throw await this.blocked({ ...asked, reason });
     throw new Problem(asked.decision as ProblemCode, reason);
   }

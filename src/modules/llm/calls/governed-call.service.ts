@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { jcs } from '../../../domain/audit/entry/jcs.js';
 import { LLM_INVOKE } from '../../../domain/gate/decided-input.js';
 import type { JsonObject } from '../../../domain/json.js';
+import { passedOn } from '../../../domain/llm/family.js';
 import type { AgentPrincipal, Caller } from '../../../platform/auth/access/principal.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import type { ExecuteCall } from '../../gate/admission/execute-call.js';
@@ -56,7 +57,7 @@ export class GovernedCallService {
   /** Reads and scans a call whose completion nobody asks for, such as a count of its tokens. @throws Problem where it may not be made */
   async scanned(request: ModelRequest, caller: AgentCaller): Promise<PreparedCall> {
     const { prepared, call } = await this.refusals.judgedFirst(caller, () => this.prepared(request, caller));
-    await this.refusals.assertMayCall(call, caller);
+    await this.refusals.assertMayCall(call, caller, { asking: false });
     return prepared;
   }
 
@@ -67,14 +68,14 @@ export class GovernedCallService {
     return { prepared, call };
   }
 
-  private callOf({ forAgentId }: ModelRequest, { input, body, call: { model }, scan }: PreparedCall): ExecuteCall {
+  private callOf({ forAgentId, family, headers }: ModelRequest, { input, body, call: { model }, scan }: PreparedCall): ExecuteCall {
     const { name: runtime, timeoutSeconds } = this.runtime;
     return {
       capability: LLM_INVOKE, input, inputText: jcs(input), dryRun: false,
       ...(forAgentId === undefined ? {} : { forAgentId }),
       from: {
         runtime: { runtime, timeoutSeconds },
-        asked: () => shown({ ...input, body }),
+        asked: () => shown({ ...input, body, ...(family === 'anthropic' ? { headers: passedOn(headers) } : {}) }),
         events: (executionId) => detectedEvents(model, scan, executionId),
       },
     };

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../../domain/json.js';
+import { passedOn } from '../../../domain/llm/family.js';
 import { textOf } from '../../../domain/llm/whole-answer.js';
 import { mapTexts } from '../../../domain/pii/body/map-texts.js';
 import { REQUEST_SHAPES } from '../../../domain/pii/body/structural-members.js';
@@ -74,7 +75,7 @@ export class LlmRuntime implements Runtime {
 
   /** From what people approved, which is scanned. The answer is kept, so that values that it holds are taken out. */
   private async approved({ executionId, organizationId, input, deadline }: RuntimeCall, signal: AbortSignal): Promise<RuntimeOutcome> {
-    const { tokens, body } = input;
+    const { tokens, body, headers } = input;
     const model = textIn(input, 'model');
     const family = this.providers.forModel(model)?.family;
     if (family === undefined || !isJsonObject(body)) return { kind: 'failed', error: GONE };
@@ -83,7 +84,7 @@ export class LlmRuntime implements Runtime {
     if (isRequired && unscanned > 0) return { kind: 'failed', error: UNSCANNED };
     const { stream: _, stream_options: __, ...whole } = body;
     const performed = await this.calls.perform({
-      family, model, body: whole, headers: {}, wantsUsage: true, tokens: new Map(),
+      family, model, body: whole, headers: isJsonObject(headers) ? passedOn(headers) : {}, wantsUsage: true, tokens: new Map(),
       // People approved this model.
       settings: { ...pii, answers: 'redact' }, deadline, mayStandIn: () => Promise.resolve(false),
     }, signal);

@@ -66,6 +66,8 @@ async function askOnce(
       ...(body === undefined ? {} : { body }),
     });
     const { statusCode: status } = response;
+    // Faults are heard by reading. When the body is let go nobody may read any more, and a fault that nobody hears ends the process.
+    response.body.on('error', () => undefined);
     if (status < 500 || status === 501) breaker.succeeded();
     else breaker.failed();
     if (status >= 200 && status <= 299) return { kind: 'answered', response };

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isJsonObject, type JsonObject } from '../../../domain/json.js';
+import { ANTHROPIC_VERSION } from '../../../domain/llm/family.js';
 import { runs } from '../../../domain/llm/model-provider.js';
 import { Deadline } from '../../gate/runtimes/deadline.js';
 import { Cancellation } from '../calls/cancellation.js';
@@ -10,7 +11,6 @@ import { type ConnectedProvider, ModelProviders } from './model-providers.js';
 const ASK_WITHIN_MS = 10_000;
 const KEPT_MS = 60_000;
 const LIST_BYTES_MAX = 4 * 1024 * 1024;
-const ANTHROPIC_VERSION = '2023-06-01';
 
 /** A model that a provider runs. */
 export interface ListedModel {

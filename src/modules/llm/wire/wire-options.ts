@@ -1,14 +1,14 @@
 import type { Request } from 'express';
 import { isJsonObject, type JsonObject } from '../../../domain/json.js';
+import { ANTHROPIC_VERSION, passedOn } from '../../../domain/llm/family.js';
 import { invalid } from '../../../platform/http/fields/read-members.js';
 import { parsedBody } from '../../../platform/http/request/body-reader.js';
 import { contextOf } from '../../../platform/http/request/request-context.js';
 import { queryOf, readQuery } from '../../../platform/http/request/query-params.js';
 import { VendorQuery } from './vendor-query.js';
 
-/** Headers of the client's that go along to the provider. */
-const PASSED_ON = ['anthropic-version', 'anthropic-beta'] as const;
-const ANTHROPIC_VERSION = '2023-06-01';
+/** Names of versions, with commas between them. */
+const VERSIONS = /^[\w.,: -]{1,1000}$/;
 
 /** What a call of a vendor's client says beside its provider's format. */
 export interface WireOptions {
@@ -28,7 +28,7 @@ export function wireOptions(request: Request): WireOptions {
   // A client that reads a stream takes a whole answer for an empty one.
   const held = body['stream'] === true ? 0 : wait;
   const forAgentId = typeof agent === 'string' ? agent : undefined;
-  return { body, wait: held, scanPii: scanIn(request), forAgentId, headers: passedOn(request) };
+  return { body, wait: held, scanPii: scanIn(request), forAgentId, headers: headersOf(request) };
 }
 
 function scanIn({ headers }: Request): boolean {
@@ -37,8 +37,10 @@ function scanIn({ headers }: Request): boolean {
   throw invalid([{ pointer: '/X-Scan-Pii', message: 'must be true or false: this header of the request' }]);
 }
 
-function passedOn(request: Request): Record<string, string> {
-  const named = PASSED_ON.flatMap((name) => (typeof request.headers[name] === 'string' ? [[name, request.headers[name]] as const] : []));
+function headersOf(request: Request): Record<string, string> {
+  const named = passedOn(request.headers);
+  const wrong = Object.entries(named).find(([, value]) => !VERSIONS.test(value));
+  if (wrong) throw invalid([{ pointer: `/${wrong[0]}`, message: 'must be names of versions: this header of the request' }]);
   const traceparent = contextOf(request)?.traceparent;
-  return { 'anthropic-version': ANTHROPIC_VERSION, ...Object.fromEntries(named), ...(traceparent === undefined ? {} : { traceparent }) };
+  return { 'anthropic-version': ANTHROPIC_VERSION, ...named, ...(traceparent === undefined ? {} : { traceparent }) };
 }
