@@ -19,7 +19,8 @@ const WORDS: Partial<Record<EntityType, string>> = {
     'll[aá]m[ea]|marcar|chiama|ligue|ligar|telem[óo]vel|kom[óo]rk|zadzwo|dzwo|numer telefonu|bel|bellen|ring|tlf|puhelin|телефон|тел|' +
     'звон|позвон|моб|τηλ|κινητ|cep|电话|手机|致电|電話|携帯|전화|휴대폰|연락처|फ़ोन|फोन|मोबाइल|هاتف|جوال|טלפון|โทร',
   CREDIT_CARD:
-    'card|visa|master ?card|amex|american express|discover|diners|jcb|maestro|pan|cvv|cvc|ccv|debit|kreditkarte|karte|carte|' +
+    'card|card ?num|cardno|cc|' +
+    'visa|master ?card|amex|american express|discover|diners|jcb|maestro|pan|cvv|cvc|ccv|debit|kreditkarte|karte|carte|' +
     'cb|tarjeta|carta|' +
     'cart[ãa]o|kart\\w*|creditcard|kortti|kort|карт|pay|paid|charge|卡号|信用卡|カード|카드',
   IP_ADDRESS:
@@ -141,9 +142,9 @@ function hasLetter(text: string, from: number, to: number): boolean {
   return false;
 }
 
-/** A member's name as words: `dateOfBirth` and `date_of_birth` are "date of birth". */
-function spoken(name: string): string {
-  return name.slice(0, BEFORE).replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]/g, ' ');
+/** Names of members as words: `dateOfBirth` and `date_of_birth` are "date of birth". */
+function spoken(names: string): string {
+  return names.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]/g, ' ').replaceAll('\n', ': ');
 }
 
 function lastEnd(words: RegExp, text: string): number {

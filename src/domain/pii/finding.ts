@@ -20,6 +20,8 @@ export interface ScanOptions {
   readonly allow?: readonly string[];
   /** The organization's own words, found as TERM without regard to case, as whole words. Default: none. */
   readonly terms?: readonly string[];
-  /** What stands before the text, such as the member's name of a JSON value: its words count as context. Default: nothing. */
+  /** What stands before the text, in lines, such as names of members around a JSON value: its words count as context. Default: nothing. */
   readonly context?: string;
+  /** Whether the text is a name, which its context does not make a secret or a date as a whole. Default: false. */
+  readonly isName?: boolean;
 }

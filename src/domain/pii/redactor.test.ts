@@ -20,6 +20,18 @@ describe('what is done to what was found', () => {
     expect(done('tokenize')).toBe('<EMAIL_ADDRESS_1>, card <CREDIT_CARD_1>, <EMAIL_ADDRESS_2>, <EMAIL_ADDRESS_1>');
   });
 
+  it.each([
+    ['{"dateOfBirth": "1985-03-12"}', '{"dateOfBirth": "<DATE_OF_BIRTH>"}'],
+    ['{"cardNumber":"4111111111111111"}', '{"cardNumber":"<CREDIT_CARD>"}'],
+    ['{"card":4111111111111111}', '{"card":"<CREDIT_CARD>"}'],
+    ['{"to":"ada\\u0040example.com', '{"to":"<EMAIL_ADDRESS>'],
+  ])('shows of a text what becomes of it in a call: %s', (text, shown) => {
+    expect(previewText(text, piiSettings({})).text).toBe(shown);
+    expect(previewText(text, piiSettings({})).values).toHaveLength(1);
+    expect(JSON.parse(scanned({ messages: [{ role: 'user', content: text }] }, 'redact').body)).toEqual(
+      { messages: [{ role: 'user', content: shown }] });
+  });
+
   it('sends nothing of a call that is blocked', () => {
     const call = scanned({ messages: [{ role: 'user', content: 'anna@example.com' }] }, 'block');
     expect(call).toMatchObject({ isBlocked: true, counts: { EMAIL_ADDRESS: 1 }, tokens: [] });

@@ -1,9 +1,9 @@
 import type { JsonValue } from '../json.js';
 import { mapTexts } from './body/map-texts.js';
-import { scanBody } from './body/scan-body.js';
+import { findingsIn, scanBody } from './body/scan-body.js';
 import { REQUEST_SHAPES, type ProviderFamily } from './body/structural-members.js';
 import { countEntity, type EntityCounts, type EntityType } from './entity-types.js';
-import { scanEscaped, valueOf } from './escapes.js';
+import { valueOf } from './escapes.js';
 import { Redactor } from './redactor.js';
 import { Work } from './scan.js';
 import type { PiiSettings } from './settings.js';
@@ -71,7 +71,7 @@ export interface ScannedText {
 }
 
 /**
- * What the settings would make of one text, for whoever tries them.
+ * What the settings would make of one text, for whoever tries them: what becomes of it in a call, where it may be JSON.
  *
  * @param work with a limit, a text that needs more is given up
  * @throws WorkLimit
@@ -79,11 +79,14 @@ export interface ScannedText {
 export function previewText(text: string, { action, entities, allow, terms }: PiiSettings, work = new Work()): ScannedText {
   const redactor = new Redactor(action);
   redactor.reserve(text);
-  const findings = scanEscaped(text, { entities, allow, terms }, work);
-  const values = findings.map((finding) => {
-    const { type } = finding;
-    const value = valueOf(text, finding);
-    return { type, value, redacted: redactor.replacement(type, value) };
+  const values: FoundValue[] = [];
+  const { body } = mapTexts(text, undefined, (part, location) => {
+    const findings = findingsIn(part, location, { entities, allow, terms }, work);
+    for (const finding of findings) {
+      const value = valueOf(part, finding);
+      values.push({ type: finding.type, value, redacted: redactor.replacement(finding.type, value) });
+    }
+    return redactor.redact(part, findings);
   });
-  return { values, text: redactor.redact(text, findings) };
+  return { values, text: body as string };
 }

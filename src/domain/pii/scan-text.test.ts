@@ -41,6 +41,17 @@ describe('the scan of a text', () => {
     expect(shown('44051401359', { context: 'pesel' })).toEqual(['PL_PESEL 44051401359']);
   });
 
+  it.each([
+    ['_ada@example.com_ and __bea_x@example.com__, _cy@example.com', 'EMAIL_ADDRESS ada@example.com', 'EMAIL_ADDRESS bea_x@example.com',
+      'EMAIL_ADDRESS _cy@example.com'],
+    [`key svc_agent_${'0a1b2c3d'.repeat(8)}.`, `SECRET svc_agent_${'0a1b2c3d'.repeat(8)}`],
+    ['cc=4111111111111111 cardNumber=5555555555554444', 'CREDIT_CARD 4111111111111111', 'CREDIT_CARD 5555555555554444'],
+    ['card 4111–1111–1111–1111, 4111  1111  1111  1111', 'CREDIT_CARD 4111–1111–1111–1111', 'CREDIT_CARD 4111  1111  1111  1111'],
+    ['<password>hunter22</password> <SECRET>hunter22 a password>hunter22', 'SECRET hunter22'],
+  ])('reads values in their dress: %s', (text, ...found) => {
+    expect(shown(text)).toEqual(found);
+  });
+
   it('reads the words of a name that marks join', () => {
     expect(shown('social_security_number: 511 94 7361')).toEqual(['US_SSN 511 94 7361']);
     expect(shown('order_number: 511 94 7361')).toEqual([]);

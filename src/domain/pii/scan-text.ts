@@ -26,13 +26,13 @@ const [AT, COLON, PLUS, OPEN, HYPHEN, BLANK, DOT] = [0x40, 0x3a, 0x2b, 0x28, 0x2
  * @throws WorkLimit
  */
 export function scanText(text: string, options: ScanOptions = {}, work = new Work()): Finding[] {
-  const { entities = ENTITY_TYPES, allow = [], terms = [], context = '' } = options;
+  const { entities = ENTITY_TYPES, allow = [], terms = [], context = '', isName = false } = options;
   const scan = new Scan(text, new Set(entities), context, work);
   work.spend(text.length / 100);
   walk(scan);
   otherScripts(scan);
   if (terms.length > 0 && scan.wants('TERM')) new TermTree(terms).find(scan);
-  if (context !== '') byName(scan);
+  if (context !== '' && !isName) byName(scan);
   const found = surest(scan.found);
   if (allow.length === 0 || found.length === 0) return found;
   const allowed = new Set(allow.map((value) => value.toLowerCase()));
@@ -118,8 +118,11 @@ function otherScripts(scan: Scan): void {
   for (const { index, 0: keyword } of scan.text.matchAll(OTHER_BIRTH_WORDS)) dateOfBirth(scan, index, index + keyword.length);
 }
 
-/** The name of a member says what its whole text is. */
+/** The name of a member says what its whole text is, and so do those around it, and a label beside it. */
 function byName(scan: Scan): void {
-  if (isBirthName(scan.context)) dateOfBirth(scan, 0, 0);
-  if (isSecretText(scan.context, scan.text)) scan.add('SECRET', 0, scan.text.length, 0.8);
+  const names = scan.context.split('\n');
+  if (names.some(isBirthName)) dateOfBirth(scan, 0, 0);
+  // Words of a label further away are a sentence: "forgot my password".
+  const near = names.filter((name, index) => index === names.length - 1 || !name.includes(' '));
+  if (near.some((name) => isSecretText(name, scan.text))) scan.add('SECRET', 0, scan.text.length, 0.8);
 }

@@ -149,8 +149,8 @@ describe('before anything leaves', () => {
     if (!path.endsWith('tokens')) expect((await llmEntries(agent))[0]!.metadata).toMatchObject({ unscanned: 1 });
   });
 
-  test('a model whose name holds a value is not asked, for the log names it', async () => {
-    const reply = await post(await caller(), { ...asked('x'), model: `gpt-${ADDRESS}` });
+  test.each([ADDRESS, 'DE89370400440532013000'])('a model whose name holds a value is not asked: the log names it (%s)', async (value) => {
+    const reply = await post(await caller(), { ...asked('x'), model: `gpt-${value}` });
     expect(reply.expect(400).at('error')).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ pointer: '/model' }] });
   });
 
@@ -226,6 +226,9 @@ describe('POST /scan', () => {
       detected: true, entities: [{ type: 'EMAIL_ADDRESS', value: ADDRESS, redacted: '<EMAIL_ADDRESS_1>' }],
       redactedText: 'to <EMAIL_ADDRESS_1>',
     });
+    const json = '{"dateOfBirth": "1985-03-12", "card":4111111111111111}';
+    expect((await agent.client.post(`${LLM}/scan`, { text: json })).at('redactedText')).toBe(
+      '{"dateOfBirth": "<DATE_OF_BIRTH_1>", "card":"<CREDIT_CARD_1>"}');
     const none = await agent.client.post(`${LLM}/scan`, { text: 'nothing' });
     expect(none.body).toEqual({ detected: false, entities: [], redactedText: 'nothing' });
     (await scene.root.post(`${LLM}/scan`, { text: ADDRESS })).expect(200);

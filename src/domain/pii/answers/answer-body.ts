@@ -1,11 +1,10 @@
 import { isJsonObject, type JsonValue } from '../../json.js';
 import { mapTexts, type VisitText } from '../body/map-texts.js';
-import { contextOf } from '../body/scan-body.js';
+import { findingsIn } from '../body/scan-body.js';
 import { ANSWER_SHAPES, type ProviderFamily } from '../body/structural-members.js';
 import { countEntity, type EntityCounts } from '../entity-types.js';
 import { Redactor } from '../redactor.js';
 import { Work } from '../scan.js';
-import { scanText } from '../scan-text.js';
 import type { PiiSettings } from '../settings.js';
 import { restoreTokens, type TokenMap } from './tokens.js';
 
@@ -39,7 +38,7 @@ export function readerOf(settings: AnswerSettings, tokens: TokenMap, counts: Ent
   const { answers, entities, allow, terms } = settings;
   return (text, location) => {
     if (answers === 'off') return restoreTokens(text, tokens);
-    const findings = scanText(text, { entities, allow, terms, context: contextOf(location) }, work);
+    const findings = findingsIn(text, location, { entities, allow, terms }, work);
     for (const { type } of findings) countEntity(counts, type);
     return restoreTokens(answers === 'redact' ? redactor.redact(text, findings) : text, tokens);
   };

@@ -1,3 +1,4 @@
+import { JsonContext } from '../body/json-context.js';
 import { countEntity, type EntityCounts, type EntityType } from '../entity-types.js';
 import type { ScanOptions } from '../finding.js';
 import { Redactor } from '../redactor.js';
@@ -12,18 +13,16 @@ const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b
 
 /**
  * Replaces personal data in a streamed JSON text, such as a tool's arguments: in its strings as they are without their escapes, and in its
- * numbers. The name of a member is context of its value. What is no JSON goes on as it came.
+ * numbers. Names of members around a value and short texts before it are its context. What is no JSON goes on as it came.
  */
 export class RedactingJsonStream implements ScanningStream {
   /** What was found so far. */
   readonly counts: EntityCounts = {};
   private readonly redactor = new Redactor('redact');
-  /** The string that is open, and its text so far as far as it may be a name. */
+  /** The string that is open, and the text of the last one, as far as it may be a name or a label. */
   private string: RedactingStream | undefined;
   private said = '';
-  private name = '';
-  /** The brackets that are open. */
-  private readonly open: string[] = [];
+  private readonly place = new JsonContext();
   /** An escape, or a number, that has begun. */
   private escape = '';
   private number = '';
@@ -57,14 +56,20 @@ export class RedactingJsonStream implements ScanningStream {
     }
     this.endNumber();
     this.out += character;
-    if (character === ':') this.name = this.said;
-    else if (character === '{' || character === '[') this.open.push(character);
-    else if (character === '}' || character === ']') this.open.pop();
-    // The elements of an array share its name.
-    if ((character === ',' || character === '{') && this.open.at(-1) === '{') this.name = '';
+    this.mark(character);
     if (character !== '"') return;
+    this.string = new RedactingStream({ ...this.options, context: this.place.ofValue(), isName: this.place.isName });
+  }
+
+  private mark(character: string): void {
+    if (character === ':') this.place.name(this.said);
+    else if (',}]'.includes(character)) {
+      this.place.text(this.said);
+      if (character === ',') this.place.next();
+      else this.place.close();
+    } else if (character === '{' || character === '[') this.place.open(character === '{');
+    else return;
     this.said = '';
-    this.string = new RedactingStream({ ...this.options, context: this.name });
   }
 
   private inside(character: string): void {
@@ -102,7 +107,7 @@ export class RedactingJsonStream implements ScanningStream {
 
   private endNumber(): void {
     if (this.number === '') return;
-    const findings = scanText(this.number, { ...this.options, context: this.name });
+    const findings = scanText(this.number, { ...this.options, context: this.place.ofValue() });
     for (const { type } of findings) countEntity(this.counts, type);
     this.out += findings.length === 0 ? this.number : JSON.stringify(this.redactor.redact(this.number, findings));
     this.number = '';

@@ -1,8 +1,9 @@
 import { countEntity, type EntityCounts } from '../entity-types.js';
+import { scanEscaped } from '../escapes.js';
 import type { Finding, ScanOptions } from '../finding.js';
 import { TermTree } from '../recognizers/terms.js';
 import { Redactor } from '../redactor.js';
-import { scanText } from '../scan-text.js';
+import { Work } from '../scan.js';
 import { openFrom, stillSwallowed, type OpenValue } from './open-end.js';
 import type { ScanningStream } from './text-stream.js';
 
@@ -45,7 +46,8 @@ export class RedactingStream implements ScanningStream {
   private release(isEnd: boolean): string {
     const text = this.sent + this.buffer;
     const from = this.sent.length;
-    const findings = scanText(text, this.isBegun ? { ...this.options, context: '' } : this.options).filter(({ end }) => end > from);
+    const findings = scanEscaped(text, this.isBegun ? { ...this.options, context: '' } : this.options, new Work())
+      .filter(({ end }) => end > from);
     const isOver = text.length - from > HOLD_MAX;
     const cut = isEnd ? text.length : this.cutOf(text, from, findings, isOver);
     if (cut <= from) return '';

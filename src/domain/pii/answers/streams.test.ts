@@ -57,6 +57,20 @@ describe('a streamed answer', () => {
     expect(stream.push('Nothing here looks like a value, ')).toBe('Nothing here looks like a value, ');
   });
 
+  it.each([
+    ['{"to":"ada\\u0040example.com"} and "x\\nbea@example.com"', '{"to":"<EMAIL_ADDRESS>"} and "x\\n<EMAIL_ADDRESS>"'],
+    ['{"to":"ada\\u0040example.com","b":"x', '{"to":"<EMAIL_ADDRESS>","b":"x'],
+    ['mail("ada\\x40", "Hi\\nada@example.com")', 'mail("ada\\x40", "Hi\\n<EMAIL_ADDRESS>")'],
+  ])('is read behind escapes, too, whole and in pieces: %s', (text, shown) => {
+    const message = (said: string) => ({ choices: [{ message: { content: said, tool_calls: [{ function: { name: 'f', arguments: said } },
+      { function: { name: 'g', arguments: JSON.stringify({ code: said }) } }] } }] });
+    expect(readAnswer(message(text), 'openai', piiSettings({ answers: 'redact' }), new Map()).body).toEqual(message(shown));
+    for (const size of [1, 2, 5, 100]) {
+      expect(streamed(new RedactingStream(), piecesOf(text, size))).toBe(shown);
+      expect(streamed(new RedactingJsonStream(), piecesOf(JSON.stringify({ code: text }), size))).toBe(JSON.stringify({ code: shown }));
+    }
+  });
+
   it('hides a value that is too long to be held, to its end', () => {
     const key = `-----BEGIN PRIVATE KEY-----\n${'QUJD'.repeat(400)}\n-----END PRIVATE KEY-----`;
     for (const size of [1, 7, 100, 3_000]) {

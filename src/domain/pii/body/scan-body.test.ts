@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { corpus } from '../../../../bench/pii/corpus.js';
+import { RedactingJsonStream } from '../answers/redacting-json-stream.js';
 import type { JsonObject, JsonValue } from '../../json.js';
 import { scanCall } from '../scan-call.js';
 import { scanText } from '../scan-text.js';
@@ -68,6 +69,32 @@ describe('the scan of a body', () => {
     expect(redacted(blocks(MAIL), 'anthropic')).toEqual(blocks('<EMAIL_ADDRESS>'));
   });
 
+  const KEY = 'sk_live_4eC39HqLyjWDarjtT1zdp7dc';
+  const NUMBER = 'DE89370400440532013000';
+  it('reads names of members that the format does not have, and leaves identifiers', () => {
+    const body = (iban: string, key: string): JsonObject => ({ model: 'm', messages: [], [iban]: 1, temperature: 1, dateOfBirth: 1,
+      tools: [{ [key]: 1, function: { name: 'f', [iban]: 2, parameters: { properties: { [key]: {}, [iban]: {}, dateOfBirth: {},
+        password: { oauth2_id: 1 } } } } }] });
+    expect(redacted(body(NUMBER, KEY))).toEqual(body('<IBAN_CODE>', '<SECRET>'));
+    const call = { body: JSON.stringify(body('x', 'y')), family: 'openai' as const,
+      settings: piiSettings({ terms: ['temperature', 'dateOfBirth'] }) };
+    expect(scanCall(call).counts).toEqual({});
+    const named = { messages: [], data: { password: { oauth2_id: 1 }, tokens: { session1token: { 'auth0-2': 1 } } } };
+    expect(redacted(named)).toEqual(named);
+  });
+
+  it.each([[NUMBER, '<IBAN_CODE>'], [`gpt-${NUMBER}`, 'gpt-<IBAN_CODE>'], [KEY, '<SECRET>'], ['4111111111111111', '<CREDIT_CARD>'],
+    ['511-94-7361', '<US_SSN>']])('reads in names and ids of the format what is sure: %s', (word, shown) => {
+    const openai = (name: string) => ({ model: name, models: [name], messages: [{ role: name, tool_call_id: name, content: 'x' }],
+      tools: [{ type: name, function: { name, parameters: { required: [name], pattern: name, format: name } } }] });
+    const anthropic = (name: string) => ({ model: name, messages: [{ role: 'user', content: [{ type: 'text', text: 'x', signature: name,
+      id: name, name }] }] });
+    expect(redacted(openai(word))).toEqual(openai(shown));
+    expect(redacted(anthropic(word), 'anthropic')).toEqual(anthropic(shown));
+    expect(redacted({ messages: [], seed: 4111111111111111, max_tokens: 1234567890123456 })).toEqual(
+      { messages: [], seed: '<CREDIT_CARD>', max_tokens: 1234567890123456 });
+  });
+
   const messages = [{ role: 'user', content: 'x' }];
   const known: readonly (readonly [ProviderFamily, JsonObject])[] = [
     ['openai', { messages, tool_choice: { type: 'function', function: { name: 'f', note: MAIL } } }],
@@ -129,6 +156,9 @@ describe('the scan of a body', () => {
     ['openai', user({ ...text, image: 'https://example.com/i' })],
     ['openai', [{ role: 'user', content: 'x', images: ['QUJD'] }]],
     ['openai', user({ type: 'text', text: BYTES })],
+    ['openai', user({ type: 'text', text: BYTES.replace(/.{48}/g, '$&\n') })],
+    ['openai', user({ type: 'text', text: `Read this: ${BYTES} please` })],
+    ['openai', user({ type: 'text', text: `Read this:\n${BYTES.replace(/.{48}/g, '$&\n')}` })],
     ['openai', user({ type: 'text', text: 'see data:image/png;base64,QUJD' })],
     ['openai', user({ type: 'text', text: BYTES.replace(/.{76}/g, '$&\r\n') })],
     ['openai', [{ role: 'tool', tool_call_id: 'c', content: JSON.stringify({ screenshot: BYTES }) }]],
@@ -173,6 +203,28 @@ describe('the scan of a body', () => {
       expect(redacted(result(JSON.stringify([inner]), family), family)).toEqual(result(JSON.stringify([shown]), family));
       expect(redacted(result(JSON.stringify(`Hi\n${MAIL}`), family), family)).toEqual(result('"Hi\\n<EMAIL_ADDRESS>"', family));
     }
+  });
+
+  it.each([
+    ['{"card":{"number":"4111111111111111"}}', '{"card":{"number":"<CREDIT_CARD>"}}'],
+    ['{"ssn":{"value":"536228726"},"phone":{"home":"030 901820"},"born":{"on":"1985-03-12"}}',
+      '{"ssn":{"value":"<US_SSN>"},"phone":{"home":"<PHONE_NUMBER>"},"born":{"on":"<DATE_OF_BIRTH>"}}'],
+    ['{"credit_card":{"number":"5555555555554444"},"date_of_birth":{"value":"1985-03-12"},"password":{"new":"hunter22"}}',
+      '{"credit_card":{"number":"<CREDIT_CARD>"},"date_of_birth":{"value":"<DATE_OF_BIRTH>"},"password":{"new":"<SECRET>"}}'],
+    ['[{"name":"card","value":"4111111111111111"}]', '[{"name":"card","value":"<CREDIT_CARD>"}]'],
+    ['{"field":"ssn","v":"536228726"}\n{"field":"sku","v":"536228726"}', '{"field":"ssn","v":"<US_SSN>"}\n{"field":"sku","v":"536228726"}'],
+    ['{"question":"What is your SSN?","answer":"536228726"}', '{"question":"What is your SSN?","answer":"<US_SSN>"}'],
+    ['["card",["visa",{"4111111111111111":4111111111111111}]]', '["card",["visa",{"<CREDIT_CARD>":"<CREDIT_CARD>"}]]'],
+    ['{"card":{"name":"x"},"n":4111111111111111,"card order":{"n":4111111111111111},"title":"Forgot password","id":"ticket-22"}',
+      '{"card":{"name":"x"},"n":4111111111111111,"card order":{"n":4111111111111111},"title":"Forgot password","id":"ticket-22"}'],
+  ])('takes the names around a value and the short texts before it for context: %s', (json, shown) => {
+    const called = (text: string) => ({ messages: [{ role: 'assistant', tool_calls: [{ function: { name: 'f', arguments: text } }] }] });
+    expect(redacted(called(json))).toEqual(called(shown));
+    if (json.includes('\n')) return;
+    const used = (input: JsonValue) => ({ messages: [{ role: 'assistant', content: [{ type: 'tool_use', id: 'i', name: 'f', input }] }] });
+    expect(redacted(used(JSON.parse(json) as JsonValue), 'anthropic')).toEqual(used(JSON.parse(shown) as JsonValue));
+    const stream = new RedactingJsonStream();
+    expect([...json].map((piece) => stream.push(piece)).join('') + stream.end()).toBe(shown);
   });
 
   it('reads behind escapes where a text is no JSON, and gives the value its own token', () => {

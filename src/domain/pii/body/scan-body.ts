@@ -1,7 +1,9 @@
 import type { JsonValue } from '../../json.js';
-import type { Finding, ScanOptions } from '../finding.js';
+import type { EntityType } from '../entity-types.js';
 import { scanEscaped } from '../escapes.js';
+import type { Finding, ScanOptions } from '../finding.js';
 import { Work } from '../scan.js';
+import { scanText } from '../scan-text.js';
 import { mapTexts, type TextLocation } from './map-texts.js';
 import { REQUEST_SHAPES, type ProviderFamily } from './structural-members.js';
 
@@ -18,20 +20,35 @@ export interface ScannedBody {
 }
 
 /**
- * Finds personal data and secrets in a call's body: in every text but those of structural members (`structural-members.ts`), and outside
- * of the format's own members in numbers and names of members too. The name of the nearest member is context of its text.
+ * Finds personal data and secrets in a call's body: in every text, number and name of a member but the format's own
+ * (`structural-members.ts`), and in its names and ids what is sure. The names of the members around a text and short texts before it are
+ * its context.
  */
 export function scanBody(body: JsonValue, family: ProviderFamily, options: ScanOptions = {}, work = new Work()): ScannedBody {
   const found: FoundText[] = [];
   const { unscanned } = mapTexts(body, REQUEST_SHAPES[family], (text, location) => {
-    const findings = scanEscaped(text, { ...options, context: contextOf(location) }, work);
+    const findings = findingsIn(text, location, options, work);
     if (findings.length > 0) found.push({ ...location, findings });
     return text;
   });
   return { found, unscanned };
 }
 
-/** What the member's name says of its text. The format's own names say nothing. */
-export function contextOf({ member, kind }: TextLocation): string {
-  return kind === 'name' || member === 'content' || member === 'text' ? '' : member;
+/** What an identifier may be instead: it has a form or a checksum of its own. */
+const SURE: ReadonlySet<EntityType> = new Set(['CREDIT_CARD', 'IBAN_CODE', 'SECRET', 'US_SSN']);
+const SURE_SCORE = 0.9;
+const IDENTIFIER_MAX = 256;
+
+/** What a text of a body holds, by where it stands. @throws WorkLimit */
+export function findingsIn(text: string, location: Omit<TextLocation, 'ordinal'>, options: ScanOptions, work: Work): readonly Finding[] {
+  const { context, kind, isIdentifier = false } = location;
+  if (!isIdentifier) return scanEscaped(text, { ...options, context, isName: kind === 'name' }, work);
+  // Whatever is sure has a digit.
+  if (!/\d/.test(text)) return [];
+  const entities = [...SURE].filter((type) => options.entities?.includes(type) ?? true);
+  const found = scanText(text, { ...options, terms: [], entities, context, isName: true }, work)
+    .filter(({ type, score }) => type === 'US_SSN' || score >= SURE_SCORE);
+  if (found.length > 0 || text.length > IDENTIFIER_MAX || !entities.includes('IBAN_CODE')) return found;
+  // `gpt-DE89370400440532013000`: marks join the parts of a name.
+  return scanText(text.replace(/[^A-Za-z0-9]/g, ' '), { ...options, terms: [], entities: ['IBAN_CODE'] }, work);
 }

@@ -4,11 +4,12 @@ import { isJsonObject, type JsonObject } from '../../json.js';
 export type ProviderFamily = 'openai' | 'anthropic';
 
 /**
- * What stands in a member of a known body. `keep`: a name or an id that the format gives meaning to, left as it is where it has the form of
- * one. `skip`: left whole. `schema`: a JSON Schema, whose words are read and whose structure is left. Whatever is not named is read:
- * texts, numbers and names of members. An array has the shape of each of its elements.
+ * What stands in a member of a known body. `keep`: a name or an id that the format gives meaning to, in which only what is sure is looked
+ * for where it has the form of one. `sealed`: bytes of the vendor's, left as they are where they look like such. `skip`: left whole.
+ * `schema`: a JSON Schema, whose words are read and whose structure is left. Whatever is not named is read: texts, numbers and names of
+ * members. An array has the shape of each of its elements.
  */
-export type Shape = 'keep' | 'skip' | 'schema' | ShapeMembers | undefined;
+export type Shape = 'keep' | 'sealed' | 'skip' | 'schema' | ShapeMembers | undefined;
 
 export interface ShapeMembers {
   readonly [member: string]: Shape;
@@ -33,10 +34,10 @@ const OPENAI: ShapeMembers = {
   response_format: { type: 'keep', json_schema: { name: 'keep', schema: 'schema' } },
 };
 
-const CITATION: ShapeMembers = { type: 'keep', encrypted_index: 'keep' };
+const CITATION: ShapeMembers = { type: 'keep', encrypted_index: 'sealed' };
 const SOURCE: Record<string, Shape> = { type: 'keep', media_type: 'keep', data: undefined };
 const BLOCK: Record<string, Shape> = {
-  ...TEXTS, type: 'keep', id: 'keep', name: 'keep', tool_use_id: 'keep', signature: 'keep', data: 'keep', encrypted_content: 'keep',
+  ...TEXTS, type: 'keep', id: 'keep', name: 'keep', tool_use_id: 'keep', signature: 'sealed', data: 'sealed', encrypted_content: 'sealed',
   tool_name: 'keep', citations: CITATION, thinking: undefined, input: undefined, is_error: undefined, title: undefined,
   context: undefined, url: undefined, page_age: undefined, retrieved_at: undefined, error_code: undefined, stdout: undefined,
   stderr: undefined, return_code: undefined, caller: undefined, server_name: undefined, source: SOURCE,
@@ -92,14 +93,30 @@ export function isUnread(object: JsonObject, shape: Shape): boolean {
   return !TEXT_TYPES.has(type) || (type === 'document' && !isJsonObject(source)) || ('data' in object && type !== 'redacted_thinking');
 }
 
+/** Blocks of their own words: no vendor seals anything of theirs. */
+const OPEN_TYPES: ReadonlySet<unknown> = new Set([undefined, 'text', 'tool_use', 'tool_result', 'document']);
+
+/** Whether an object may hold what a vendor has sealed. */
+export function maySeal({ type }: JsonObject, shape: Shape): boolean {
+  return shape === CITATION || !OPEN_TYPES.has(type);
+}
+
 const BYTES_MIN = 128;
-const BYTES = /^(?:data:[^\s,]{0,200};base64,)?(?:[A-Za-z0-9+/_-]{60,}\r?\n)*[A-Za-z0-9+/_-]+={0,2}\s?$/;
+const BYTES = /^(?:data:[^\s,]{0,200};base64,)?(?:[A-Za-z0-9+/_-]{40,}\r?\n)*[A-Za-z0-9+/_-]+={0,2}\s?$/;
+
+/** Runs of it in other words. */
+const RUN = /(?:[A-Za-z0-9+/_-]{40,}(?:\r?\n)?)+/g;
+/** Such a token is found as a secret, its parts are no bytes of a file. */
+const JWT = /(?<![\w-])eyJ[\w-]+\.eyJ[\w-]+(?:\.[\w-]*)?/g;
 
 /** Whether a text is, or holds, bytes of an image, of sound or of a file in base64: words are shorter. */
 export function bytesIn(text: string): 'all' | 'some' | undefined {
-  if (!BYTES.test(text)) return /;base64,[\w+/]{4}/.test(text) ? 'some' : undefined;
-  const isLong = text.length >= BYTES_MIN && /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
-  return isLong || text.startsWith('data:') ? 'all' : undefined;
+  if (BYTES.test(text)) return isLong(text) || text.startsWith('data:') ? 'all' : undefined;
+  return /;base64,[\w+/]{4}/.test(text) || (text.replace(JWT, '').match(RUN) ?? []).some(isLong) ? 'some' : undefined;
+}
+
+function isLong(run: string): boolean {
+  return run.length >= BYTES_MIN && /\d/.test(run) && /[a-z]/.test(run) && /[A-Z]/.test(run);
 }
 
 /** Members of a JSON Schema whose texts are structure, not words. */

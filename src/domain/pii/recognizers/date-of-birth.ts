@@ -63,7 +63,8 @@ export function dateOfBirth(scan: Scan, start: number, end: number): void {
   if (last) scan.add('DATE_OF_BIRTH', from + last.index, from + last.index + last[0].trimEnd().length, 0.8);
 }
 
-/** A whole text that is a date, where its member's name says of what. */
+/** Whether a date of this name, or behind this label, is somebody's birth. */
 export function isBirthName(name: string): boolean {
-  return /birth|^dob$|geburt|naissance|nacimiento|nascita|nascimento|urodzenia|geboorte|födelse|fødsel/i.test(name);
+  return name.split(/[^\p{L}]+|(?<=\p{Ll})(?=\p{Lu})/u).some((word) => isBirthWord(word, 0, word.length)) ||
+    /birth|geburt|naissance|nacimiento|nascita|nascimento|urodzenia|geboorte|födelse|fødsel/i.test(name);
 }

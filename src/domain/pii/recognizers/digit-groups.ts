@@ -14,7 +14,7 @@ export interface DigitGroups {
 const GROUPS_MAX = 7;
 const DIGITS_MAX = 19;
 
-const [BLANK, NO_BREAK, NARROW, HYPHEN, DOT, SLASH, NB_HYPHEN] = [0x20, 0xa0, 0x202f, 0x2d, 0x2e, 0x2f, 0x2011];
+const [BLANK, NO_BREAK, NARROW, HYPHEN, DOT, SLASH, NB_HYPHEN, EN_DASH] = [0x20, 0xa0, 0x202f, 0x2d, 0x2e, 0x2f, 0x2011, 0x2013];
 
 /**
  * The numbers that begin here: of `12 345 67` those of one, two and three groups. One that is joined to what follows, other than by
@@ -32,13 +32,16 @@ export function digitGroups(text: string, start: number): readonly DigitGroups[]
     form += String(at - from);
     if (digits.length > DIGITS_MAX) break;
     const separator = text.charCodeAt(at);
-    const goesOn = isDigit(text.charCodeAt(at + 1));
     const isBlank = separator === BLANK || separator === NO_BREAK || separator === NARROW;
-    const isJoined = separator === HYPHEN || separator === DOT || separator === SLASH || separator === NB_HYPHEN;
+    // Two blanks, as in a table or behind a slip.
+    const isTwice = isBlank && text.charCodeAt(at + 1) === separator;
+    const goesOn = isDigit(text.charCodeAt(at + (isTwice ? 2 : 1)));
+    const isJoined = separator === HYPHEN || separator === DOT || separator === SLASH || separator === NB_HYPHEN ||
+      separator === EN_DASH;
     if (!isWord(separator) && !(isJoined && isWord(text.charCodeAt(at + 1)) )) found.push({ start, end: at, digits, form });
     if (!goesOn || !(isBlank || isJoined)) break;
-    form += isBlank ? '_' : separator === NB_HYPHEN ? '-' : text[at];
-    at++;
+    form += isBlank ? '_' : separator === NB_HYPHEN || separator === EN_DASH ? '-' : text[at];
+    at += isTwice ? 2 : 1;
   }
   return found;
 }

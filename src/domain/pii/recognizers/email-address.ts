@@ -3,7 +3,9 @@ import { isDigit, isLetter, type Scan } from '../scan.js';
 /** RFC 5321, 4.5.3.1.1. A longer run of characters before the @ is no address. */
 const LOCAL_MAX = 64;
 /** Of a domain; the labels and the dots. */
-const DOMAIN = /(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.){1,8}(?:xn--[a-z0-9-]{2,59}|\p{L}{2,24})(?![\p{L}\p{N}_-])/uy;
+const DOMAIN = new RegExp(
+  String.raw`(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.){1,8}` +
+    String.raw`(?:xn--[a-z0-9-]{2,59}|\p{L}{2,24})(?![\p{L}\p{N}-]|_+[\p{L}\p{N}])`, 'uy');
 /** `icon@2x.png` is a picture for fine screens. */
 const PICTURE = /@[1-4]x\.(?:png|jpe?g|gif|svg|webp|avif)$/i;
 
@@ -29,7 +31,9 @@ export function emailAddress(scan: Scan, at: number): void {
   // `git@example.com:team/repository` names a repository.
   if (text.charCodeAt(end) === COLON && text.slice(start, at) === 'git') return;
   if (PICTURE.test(text.slice(at, end))) return;
-  scan.add('EMAIL_ADDRESS', start, end, 0.95);
+  // Markdown's emphasis: `_ada@example.com_`.
+  if (text.charCodeAt(end) === UNDERSCORE) while (text.charCodeAt(start) === UNDERSCORE) start++;
+  if (start < at) scan.add('EMAIL_ADDRESS', start, end, 0.95);
 }
 
 function isLocal(code: number): boolean {

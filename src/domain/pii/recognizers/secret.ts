@@ -11,13 +11,13 @@ const PREFIXED = new RegExp([
   'hf_[A-Za-z0-9]{30,64}', 'SG\\.[A-Za-z0-9_-]{16,64}\\.[A-Za-z0-9_-]{16,64}', 'shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}',
   'whsec_[A-Za-z0-9+/=_-]{24,128}',
   'do[oprt]_v1_[a-f0-9]{64}', 'dckr_pat_[A-Za-z0-9_-]{20,64}', 'AGE-SECRET-KEY-1[0-9A-Z]{58}', 'gsk_[A-Za-z0-9]{40,64}',
-  'xai-[A-Za-z0-9]{40,128}',
+  'xai-[A-Za-z0-9]{40,128}', 'svc_agent_[a-f0-9]{64}',
   'csk_[A-Za-z0-9_-]{20,128}', 'eyJ[A-Za-z0-9_-]{10,4096}\\.eyJ[A-Za-z0-9_-]{6,4096}(?:\\.[A-Za-z0-9_-]{0,1024})?',
 ].join('|'), 'y');
 /** The first two letters of all of these, so that few words are looked at. */
 const BEGINNINGS = new Syllables([
   'sk', 'rk', 'gh', 'gi', 'gl', 'xo', 'xa', 'AK', 'AS', 'AB', 'AC', 'AI', 'ya', 'np', 'py', 'hf', 'SG', 'sh', 'wh', 'do', 'dc', 'AG',
-  'gs', 'cs', 'ey',
+  'gs', 'cs', 'ey', 'sv',
 ], 'as they are');
 
 const PEM_BEGIN = /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/y;
@@ -27,7 +27,7 @@ const PEM_END = /-----END [A-Z0-9 ]{0,40}-----/y;
 
 /** Between a keyword and its value: a quote that ends the keyword, a sign or a word, a quote that begins the value. */
 const VALUE = new RegExp(
-  '["\'`\\])]{0,2}(?:\\s{0,3}(?::=|=>|==?|:|＝|：)\\s{0,3}|\\s(?:is|ist|lautet|est|es|è|é|to|jest|är|это)(?:\\s?:)?\\s|(?:は|是|为|為)\\s?)' +
+  '["\'`\\])]{0,2}(?:\\s{0,3}(?::=|=>|==?|:|＝|：)\\s{0,3}|\\s(?:is|ist|lautet|est|es|è|é|to|jest|är|это)(?:\\s?:)?\\s|(?:は|是|为|為)\\s?|>)' +
     '(?:(?:Bearer|Basic|Token)\\s)?(["\'`「『“„]?)([^\\s"\'`<>,;，。、；「」『』“”„]{6,512})', 'iy');
 const AUTHORIZATION = /\s([A-Za-z0-9+/=._~-]{16,4096})/y;
 /** What stands in a secret's place: names of variables and of functions, paths into them, words of documentation. */
@@ -94,7 +94,8 @@ export function secretBehind(scan: Scan, start: number, end: number): void {
   if (/^(?:Bearer|Basic)$/.test(word)) return credentials(scan, end);
   if (isWord(word.charCodeAt(0)) && !isKeyword(scan.text, start, word)) return;
   const match = scan.matchAt(VALUE, end);
-  if (!match) return;
+  // `<password>hunter22</password>`; behind what stands for a secret stands none.
+  if (!match || (match[0].startsWith('>') && (scan.text[start - 1] !== '<' || word === 'SECRET'))) return;
   const value = match[2]!.replace(match[1] === '' ? /[.?:)\]}]+$/ : /$^/, '');
   scan.work.spend(2 + value.length / 10);
   const from = end + match[0].length - match[2]!.length;
