@@ -104,6 +104,7 @@ export const SUBJECTS = {
   'start/prepare': [10, 'scripts/prepare.mjs', 'scripts/build.mjs', 'package-lock.json'],
   'start/rotate-key': [15, 'modules/organizations/installation/', 'platform/embedded/'],
   'start/service-commands': [45, 'cli/service/', 'cli/main.ts', 'sdk/'],
+  'start/waiting-commands': [15, 'cli/service/', 'cli/main.ts', 'sdk/'],
   'start/start': [135, ...START, 'platform/embedded/', 'package-lock.json'],
   'activation-race': [6, 'modules/lifecycle/', 'modules/agents/'],
   'append-race': [15, 'platform/audit/', 'migrations/'],

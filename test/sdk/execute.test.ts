@@ -25,6 +25,7 @@ describe('options that cannot be used', () => {
   test.each([
     ['a time that is no number', { waitForApproval: true, waitTimeoutMs: NaN }], ['the like', { timeoutMs: NaN }],
     ['a key with a line break', { idempotencyKey: 'a\nb' }], ['a key that is empty', { idempotencyKey: '' }],
+    ['what is no object', null as unknown as object],
   ])('%s: nothing is sent', async (_, options) => {
     const { sdk } = await sdkAsAgent(server, PROPOSE);
     expect(await rejection(sdk.execute('email.send', {}, options))).toMatchObject({ code: 'INVALID_OPTIONS' });

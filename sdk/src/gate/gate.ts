@@ -55,9 +55,9 @@ export class Gate {
 
   /** As `execute`; tells besides whether the answer was there already, under the key of an earlier call. */
   async ask(capability: string, input: Input, options: ExecuteOptions): Promise<{ outcome: Outcome; isReplayed: boolean }> {
-    const { waitForApproval = false, waitTimeoutMs = WAIT_MS, idempotencyKey = randomKey(), signal, timeoutMs, headers } = options;
     // Before anything is sent.
     checkOptions(options, 'execute', `action context agentId waitForApproval idempotencyKey timeoutMs headers ${WAIT_OPTIONS}`);
+    const { waitForApproval = false, waitTimeoutMs = WAIT_MS, idempotencyKey = randomKey(), signal, timeoutMs, headers } = options;
     checkedMs(waitTimeoutMs);
     const body = { capability, input, action: options.action, context: options.context, agentId: options.agentId };
     const call = { body, idempotencyKey, signal, headers, timeoutMs };
