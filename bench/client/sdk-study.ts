@@ -49,9 +49,9 @@ async function asked({ governed: { url } }: Stage, token: string): Promise<strin
 function run(order: SdkOrder): Promise<SdkFound> {
   return new Promise((done, failed) => {
     const worker = fork(fileURLToPath(new URL('sdk-worker.js', import.meta.url)), {
-      env: { ...process.env, SDK_ORDER: JSON.stringify(order) },
       execArgv: ['--expose-gc', '--import', new URL('../end-with-parent.js', import.meta.url).href],
     });
+    worker.send(order);
     worker.once('exit', (code) => failed(new Error(`sdk: a process ended with ${String(code)}`)));
     worker.once('message', (found) => {
       worker.removeAllListeners('exit');

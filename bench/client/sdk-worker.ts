@@ -1,4 +1,5 @@
 // One stretch of calls by the SDK or by plain fetch, or many waits at once, in a process of its own; sends what it found to its parent.
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Countersign } from '@countersign/sdk';
 import { INPUT } from '../figures.js';
@@ -20,7 +21,8 @@ const CAPABILITY = 'web.search';
 const SETTLES_MS = 20_000;
 const CALLS_BEFORE = 2_000;
 const CALLERS = 16;
-const order = JSON.parse(process.env['SDK_ORDER']!) as SdkOrder;
+// A thousand tokens are more than an environment holds.
+const [order] = (await once(process, 'message')) as [SdkOrder];
 process.send!(order.side === 'waits' ? { growth: await growthOf(order) } : { rate: await rateOf(order) });
 
 /** Each caller sends its next call when the last one is answered, as the agents in turn. */
