@@ -8,6 +8,7 @@ import { type Receiver, startReceiver } from '../support/http/receiver.js';
 import { aNodesAgent } from '../support/node/work.js';
 import { eventually } from '../support/running/eventually.js';
 import { rejection } from '../support/sdk/callers.js';
+import { startGateway } from '../support/sdk/gateway.js';
 import { startServer, type TestServer } from '../support/servers/server.js';
 import { ROOT_KEY, runFolder } from '../support/servers/test-run.js';
 
@@ -61,6 +62,29 @@ test('a result that is no JSON is told as failed with its place, to the caller a
   }
   expect(readFileSync(journal, 'utf8').match(/RESULT_REFUSED/g)).toHaveLength(UNUSABLE.length);
   expect(await ended).toMatchObject({ code: 'CALLBACK_FAILED', detail: 'onResultRefused: no pager' });
+});
+
+test('a start that is refused for its rate is asked for again: the work is done', async () => {
+  const gateway = await startGateway(() => [server.url]);
+  const agent = await aNodesAgent(server);
+  const key = await anAgentKey(server, agent);
+  const ending = new AbortController();
+  const lines: string[] = [];
+  let refused = 0;
+  const body = JSON.stringify({ type: 'about:blank', status: 429, title: 'Too many', code: 'RATE_LIMITED', detail: 'Too many calls.' });
+  const headers = { 'content-type': 'application/problem+json', 'retry-after': '1' };
+  gateway.fault(({ path }) => (/\/start$/.test(path) && refused++ === 0 ? { status: 429, headers, body } : undefined));
+  const running = runNode({
+    url: gateway.url, credential: key.secret, journal: join(folder, 'limited.jsonl'), signal: ending.signal,
+    handlers: { [agent.capability]: () => ({ done: true }) }, onLog: (line) => lines.push(line),
+  });
+  await eventually(() => expect(lines.join()).toMatch(/ready at/));
+  const { body: outcome } = (await agent.client.post('/api/v1/execute', { capability: agent.capability, input: {} })).expect(200);
+  expect(outcome).toMatchObject({ status: 'executed', output: { done: true } });
+  expect(refused).toBe(2);
+  ending.abort();
+  await running;
+  await gateway.close();
 });
 
 const given = { url: 'http://127.0.0.1:9', handlers: {}, credential: ROOT_KEY };

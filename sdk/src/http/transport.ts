@@ -98,7 +98,9 @@ export class Transport {
       || (PASSING.includes(status ?? 0) && !PERSISTENT.includes(code))
       || (code === 'BAD_RESPONSE' && (status ?? 200) < 300);
     const ms = retryAfterMs + backoffMs(attempt, RETRY_BASE_MS);
-    if (!isPassing || !call.isRepeatable || ms >= deadline.remainingMs) throw error;
+    // What was refused for its rate was not done, whatever it is.
+    const isSafe = call.isRepeatable || code === 'RATE_LIMITED';
+    if (!isPassing || !isSafe || ms >= deadline.remainingMs) throw error;
     await deadline.pause(ms);
   }
 }
