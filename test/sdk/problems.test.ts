@@ -14,7 +14,8 @@ afterAll(() => app.stop());
 
 describe('each refusal of the service', () => {
   test.each(Object.entries(PROBLEMS))('%s reaches the caller as it is', async (code, { status }) => {
-    const sdk = new Countersign({ url: app.url, credential: ROOT_KEY });
+    // The service wants to be asked again after seven seconds.
+    const sdk = new Countersign({ url: app.url, credential: ROOT_KEY, timeoutMs: 5_000 });
     const error = await rejection(sdk.agents.activate(code)) as CountersignError;
     expect(error).toBeInstanceOf(CountersignError);
     expect(isCountersignError(error, code as ProblemCode)).toBe(true);
