@@ -9,7 +9,9 @@ import { nationalCodes, nationalNumbers } from './recognizers/national-ids.js';
 import { ipv4, ipv6, macAddress } from './recognizers/network-address.js';
 import { paymentCard } from './recognizers/payment-card.js';
 import { internationalNumber, nationalNumber } from './recognizers/phone-number.js';
-import { isSecretText, OTHER_SECRET_WORDS, prefixedKey, privateKey, secretBehind, startsLikeKey } from './recognizers/secret.js';
+import {
+  isSecretName, isSecretText, OTHER_SECRET_WORDS, prefixedKey, privateKey, secretBehind, startsLikeKey,
+} from './recognizers/secret.js';
 import { TermTree } from './recognizers/terms.js';
 import { urlWithCredentials } from './recognizers/url.js';
 import { walletAddress } from './recognizers/wallet-address.js';
@@ -120,9 +122,13 @@ function otherScripts(scan: Scan): void {
 
 /** The name of a member says what its whole text is, and so do those around it, and a label beside it. */
 function byName(scan: Scan): void {
-  const names = scan.context.split('\n');
-  if (names.some(isBirthName)) dateOfBirth(scan, 0, 0);
+  if (scan.context.split('\n').some(isBirthName)) dateOfBirth(scan, 0, 0);
+  if (isSecretText(scan.text) && expectsSecret(scan.context)) scan.add('SECRET', 0, scan.text.length, 0.8);
+}
+
+/** Whether the names of members around a text say that the whole of it is a secret. */
+export function expectsSecret(context: string): boolean {
+  const names = context.split('\n');
   // Words of a label further away are a sentence: "forgot my password".
-  const near = names.filter((name, index) => index === names.length - 1 || !name.includes(' '));
-  if (near.some((name) => isSecretText(name, scan.text))) scan.add('SECRET', 0, scan.text.length, 0.8);
+  return names.some((name, index) => (index === names.length - 1 || !name.includes(' ')) && isSecretName(name));
 }

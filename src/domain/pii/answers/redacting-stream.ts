@@ -4,6 +4,7 @@ import type { Finding, ScanOptions } from '../finding.js';
 import { TermTree } from '../recognizers/terms.js';
 import { Redactor } from '../redactor.js';
 import { Work } from '../scan.js';
+import { expectsSecret } from '../scan-text.js';
 import { openFrom, stillSwallowed, type OpenValue } from './open-end.js';
 import type { ScanningStream } from './text-stream.js';
 
@@ -21,6 +22,7 @@ export class RedactingStream implements ScanningStream {
   readonly counts: EntityCounts = {};
   private readonly redactor = new Redactor('redact');
   private readonly terms: TermTree;
+  private readonly expectsSecret: boolean;
   /** What went out, as it was before: context alone. */
   private sent = '';
   private buffer = '';
@@ -31,6 +33,7 @@ export class RedactingStream implements ScanningStream {
 
   constructor(private readonly options: ScanOptions = {}) {
     this.terms = new TermTree(options.terms ?? []);
+    this.expectsSecret = options.isName !== true && expectsSecret(options.context ?? '');
   }
 
   push(piece: string): string {
@@ -71,6 +74,8 @@ export class RedactingStream implements ScanningStream {
 
   /** Up to where the text may go out. What is over the limit goes out whatever it might become. */
   private cutOf(text: string, from: number, findings: readonly Finding[], isOver: boolean): number {
+    // A secret that its name announces is the whole text, in whatever script.
+    if (this.expectsSecret && !isOver && !/\s/.test(text)) return from;
     let cut = Math.max(from, Math.min(openFrom(text), this.terms.openFrom(text)));
     for (const { start, end } of findings.toReversed()) if (start < cut && end >= cut && (end > cut || end === text.length)) cut = start;
     if (!isOver) return Math.max(from, cut);

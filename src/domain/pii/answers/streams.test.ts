@@ -113,6 +113,14 @@ describe('the streamed arguments of a tool', () => {
     }
   });
 
+  it('hold a secret that its name announces, in whatever script it is written', () => {
+    for (const json of ['{"password":"AԱ!\\"x9漢字Z"}', '{"to":["DB_PASSWORD","A\u0300BԱ!\\""]}']) {
+      const whole = argumentsOf(asAnswer(json).body);
+      expect(whole).toContain('"<SECRET>"');
+      for (const size of [1, 2, 5]) expect(streamed(new RedactingJsonStream(), piecesOf(json, size))).toBe(whole);
+    }
+  });
+
   it('go on as they came where they are no JSON', () => {
     for (const text of ['{"x":', 'yes, 12 of "them', '{"a\\', '1e9', '}}]]']) expect(streamed(new RedactingJsonStream(), piecesOf(text,
       1))).toBe(text);

@@ -102,9 +102,14 @@ export function secretBehind(scan: Scan, start: number, end: number): void {
   if (looksSecret(value)) scan.add('SECRET', from, from + value.length, 0.8);
 }
 
-/** Whether the text of a member of this name is a secret: `{"db_password": "…"}`. */
-export function isSecretText(name: string, text: string): boolean {
-  return text.length <= 512 && !/\s/.test(text) && isKeyword(name, 0, name) && looksSecret(text);
+/** Whether a member of this name holds a secret: `{"db_password": "…"}`. */
+export function isSecretName(name: string): boolean {
+  return isKeyword(name, 0, name);
+}
+
+/** Whether a text that stands where a secret is expected is one, as a whole. */
+export function isSecretText(text: string): boolean {
+  return text.length <= 512 && !/\s/.test(text) && looksSecret(text);
 }
 
 function isKeyword(text: string, start: number, word: string): boolean {
