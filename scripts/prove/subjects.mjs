@@ -48,6 +48,7 @@ export const SUBJECTS = {
   'faults/servers/clock-ahead': [22, 'modules/authority/', 'platform/database/', 'modules/gate/admission/'],
   'faults/servers/crash': [44, 'modules/gate/', 'modules/executions/', 'platform/outbox/'],
   'faults/servers/database-away': [27, ...DATABASE, 'modules/gate/'],
+  'faults/servers/database-faults': [40, ...DATABASE, 'platform/http/reply/', 'modules/gate/admission/'],
   'faults/servers/frozen-worker': [12, 'platform/outbox/', 'modules/gate/execution/'],
   'faults/servers/root-key-rotation': [17, 'modules/organizations/installation/', 'platform/auth/'],
   'faults/servers/sdk-faults': [60, 'sdk/', 'modules/gate/'],

@@ -1,11 +1,10 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
-import { checkoutRoot } from '../platform/config/checkout-root.js';
 import {
   completeConfig, givenSecrets, loadConfig, type CompleteConfig, type Config, type ServerSecrets,
 } from '../platform/config/config.js';
+import { serverVersion } from '../platform/config/server-version.js';
 import { warningsAbout } from '../platform/config/warnings.js';
 import { StartRefused } from '../platform/config/start-refused.js';
 import { embeddedSecrets } from '../platform/embedded/secret-files.js';
@@ -142,10 +141,9 @@ async function drain(app: INestApplication): Promise<void> {
 }
 
 function bannerFacts(config: Config, { rootKey }: Made) {
-  const { version } = JSON.parse(readFileSync(join(checkoutRoot(), 'package.json'), 'utf8')) as { version: string };
   const intoFile = rootKey !== undefined && config.rootKeyFile !== undefined;
   return {
-    version,
+    version: serverVersion(),
     url: localUrl(config),
     dataDir: config.embedded ? config.dataDir : undefined,
     rootKey: intoFile ? undefined : rootKey,

@@ -12,6 +12,7 @@ import { CreateNodeWork20261121000900 } from '../../../migrations/20261121000900
 import { CreateTasks20261121001000 } from '../../../migrations/20261121001000-create-tasks.js';
 import { CreateLanguageModels20261121001100 } from '../../../migrations/20261121001100-create-language-models.js';
 import { CoalescingSocket } from './batching/coalescing-socket.js';
+import { observedClient } from './faults/observed-client.js';
 import { SESSION, UNLIMITED_SESSION } from './new-client.js';
 import './statements/json-columns.js';
 
@@ -27,12 +28,14 @@ export interface DatabaseOptions {
   answerTimeoutMs?: number;
   /** Looks at every new connection before it is used; one that it refuses is closed. */
   verify?: (client: PoolClient, done: (error?: Error) => void) => void;
+  /** Hears what the database refuses, and that a connection could not be made. */
+  onError?: (error: unknown) => void;
   /** For migrations: an index over a large table, and the wait for its lock, take as long as they take. */
   withoutLimits?: true;
 }
 
 export function dataSourceOptions(
-  { url, poolSize, connectTimeoutMs = 1_000, answerTimeoutMs, verify, withoutLimits }: DatabaseOptions,
+  { url, poolSize, connectTimeoutMs = 1_000, answerTimeoutMs, verify, onError, withoutLimits }: DatabaseOptions,
 ): DataSourceOptions {
   return {
     type: 'postgres',
@@ -56,6 +59,7 @@ export function dataSourceOptions(
       query_timeout: answerTimeoutMs,
       keepAlive: true,
       ...(verify ? { verify } : {}),
+      ...(onError ? { Client: observedClient(onError) } : {}),
       // A new connection is dear: it signs in, and prepares each statement anew in the middle of somebody's call.
       idleTimeoutMillis: 0,
       // What does not hang on the answer of what was sent before it need not wait for that answer.
