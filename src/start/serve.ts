@@ -87,7 +87,7 @@ async function withEmbeddedDatabase(config: Config, logger: Logger, shutdown: Sh
 
 /** Brings the schema up to date; in an empty database makes the first organization and the root key. */
 async function setUp(config: CompleteConfig, logger: Logger, made: Made): Promise<void> {
-  const [{ connected }, { createDataSource, migrate }, { firstRun }] = await Promise.all([
+  const [{ connected }, { createDataSource, migrate }, pooling, { firstRun }] = await Promise.all([
     import('../platform/database/connected.js'),
     import('../platform/database/data-source.js'),
     import('../modules/organizations/installation/first-run.js'),
@@ -95,6 +95,7 @@ async function setUp(config: CompleteConfig, logger: Logger, made: Made): Promis
   const keyFile = config.rootKeyFile === undefined ? undefined : RootKeyFile.open(config.rootKeyFile);
   // The framework is being loaded meanwhile and holds the event loop, so a connection may take longer than later on.
   const options = { url: config.databaseUrl, poolSize: 2, connectTimeoutMs: 15_000, withoutLimits: true } as const;
+    import('../platform/database/pooling.js'),
   let dataSource: Awaited<ReturnType<typeof connected>> | undefined;
   try {
     dataSource = await connected(() => createDataSource(options), (line) => logger.warn(line));
@@ -103,6 +104,8 @@ async function setUp(config: CompleteConfig, logger: Logger, made: Made): Promis
     // A key that the operator chose is theirs already.
     if (rootKey !== undefined && rootKey !== config.rootApiKey) {
       made.rootKey = rootKey;
+    await pooling.refuseTransactionPooling(dataSource);
+    if (config.databaseListenUrl !== undefined) await pooling.refuseTransactionPoolingAt(config.databaseListenUrl);
       keyFile?.write(rootKey);
     }
   } finally {

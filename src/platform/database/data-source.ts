@@ -12,8 +12,8 @@ import { CreateNodeWork20261121000900 } from '../../../migrations/20261121000900
 import { CreateTasks20261121001000 } from '../../../migrations/20261121001000-create-tasks.js';
 import { CreateLanguageModels20261121001100 } from '../../../migrations/20261121001100-create-language-models.js';
 import { CoalescingSocket } from './batching/coalescing-socket.js';
-import { observedClient } from './faults/observed-client.js';
 import { SESSION, UNLIMITED_SESSION } from './new-client.js';
+import { sessionClient } from './session-client.js';
 import './statements/json-columns.js';
 
 export const OLDEST_POSTGRESQL = 150_000;
@@ -54,12 +54,11 @@ export function dataSourceOptions(
     // pg's own defaults wait for ever: for a free connection, and for a server that has gone silent.
     extra: {
       ...hostParameter(url),
-      options: withoutLimits ? UNLIMITED_SESSION : SESSION,
+      Client: sessionClient(withoutLimits ? UNLIMITED_SESSION : SESSION, onError),
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: answerTimeoutMs,
       keepAlive: true,
       ...(verify ? { verify } : {}),
-      ...(onError ? { Client: observedClient(onError) } : {}),
       // A new connection is dear: it signs in, and prepares each statement anew in the middle of somebody's call.
       idleTimeoutMillis: 0,
       // What does not hang on the answer of what was sent before it need not wait for that answer.
