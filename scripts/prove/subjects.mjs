@@ -102,6 +102,7 @@ export const SUBJECTS = {
   'start/doctor': [20, 'cli/doctor/', 'platform/mail/smtp.ts'],
   'start/demo': [30, 'demo/', 'scripts/demo.mjs'],
   'start/embedded-postgres': [37, 'platform/embedded/'],
+  'start/migrate': [15, 'cli/migrate.command.ts', 'platform/database/data-source.ts', 'platform/database/schema-version.ts'],
   'start/prepare': [10, 'scripts/prepare.mjs', 'scripts/build.mjs', 'package-lock.json'],
   'start/rotate-key': [15, 'modules/organizations/installation/', 'platform/embedded/'],
   'start/service-commands': [45, 'cli/service/', 'cli/main.ts', 'sdk/'],

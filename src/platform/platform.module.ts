@@ -9,6 +9,7 @@ import { Entitlements } from './commerce/entitlements.js';
 import { CallGuard } from './http/request/call.guard.js';
 import { HealthController } from './http/health.controller.js';
 import { LOGGER } from './logging/token.js';
+import { VersionController } from './http/version.controller.js';
 import { Mailer } from './mail/mailer.js';
 import { SendMailHandler } from './mail/send-mail.handler.js';
 import { Smtp } from './mail/smtp.js';
@@ -27,7 +28,7 @@ export class PlatformModule {
     return {
       module: PlatformModule,
       imports: [ScheduleModule.forRoot(), DatabaseModule, AuditPortsModule, RateLimitModule, AuthModule, OutboxModule, WakeModule],
-      controllers: [HealthController],
+      controllers: [HealthController, VersionController],
       providers: [
         { provide: CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
