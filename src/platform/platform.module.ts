@@ -7,9 +7,10 @@ import { CONFIG, type CompleteConfig } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
 import { Entitlements } from './commerce/entitlements.js';
 import { CallGuard } from './http/request/call.guard.js';
+import { Ending } from './http/ending.js';
 import { HealthController } from './http/health.controller.js';
-import { LOGGER } from './logging/token.js';
 import { VersionController } from './http/version.controller.js';
+import { LOGGER } from './logging/token.js';
 import { Mailer } from './mail/mailer.js';
 import { SendMailHandler } from './mail/send-mail.handler.js';
 import { Smtp } from './mail/smtp.js';
@@ -33,7 +34,7 @@ export class PlatformModule {
         { provide: CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
         { provide: OutboundGuard, useFactory: () => new OutboundGuard({ production: config.production, allow: config.outboundAllow }) },
-        CallGuard, Entitlements, Mailer, McpClient, SealedBox, Smtp, SendMailHandler,
+        CallGuard, Ending, Entitlements, Mailer, McpClient, SealedBox, Smtp, SendMailHandler,
       ],
       exports: [CONFIG, LOGGER, OutboundGuard, CallGuard, Entitlements, Mailer, McpClient, SealedBox, Smtp],
     };

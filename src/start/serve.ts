@@ -1,5 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import {
   completeConfig, givenSecrets, loadConfig, type CompleteConfig, type Config, type ServerSecrets,
@@ -54,7 +55,7 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown, made: M
   const complete = config.embedded ? await withEmbeddedDatabase(config, logger, shutdown) : withGivenDatabase(config);
   await setUp(complete, logger, made);
   const app = await (await application).createApp(complete, logger);
-  shutdown.add(() => drain(app));
+  shutdown.add(() => drain(app, shutdown.isReplacement ? complete.shutdownDelay : 0));
   await listen(app, complete);
   const { MaintenanceMode } = await import('../platform/audit/maintenance-mode.js');
   return app.get(MaintenanceMode).because;
@@ -129,10 +130,12 @@ async function listen(app: INestApplication, config: CompleteConfig): Promise<vo
 }
 
 /**
- * Takes no new requests and lets the running ones end, then cuts what still hangs (an event stream never ends by itself).
+ * Is not ready for so many seconds first, and serves meanwhile, so that proxies send their calls elsewhere; connections that they keep end
+ * with the next answer on each. Then takes no new requests and lets the running ones end, then cuts what still hangs (an event stream
+ * never ends by itself).
  * Before Nest's own close, which may cut connections at once.
  */
-async function drain(app: INestApplication): Promise<void> {
+async function drain(app: INestApplication, delay: number): Promise<void> {
   const server = app.getHttpServer() as Server;
   // Loaded with the application, long ago: to name it above would load the framework before the database is started.
   const { Waiters } = await import('../platform/wake/waiters.js');
@@ -140,6 +143,10 @@ async function drain(app: INestApplication): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await new Promise<void>((done) => void server.close(() => done()));
   clearTimeout(cut);
+  const { Ending } = await import('../platform/http/ending.js');
+  app.get(Ending).begin();
+  server.prependListener('request', (_, response: ServerResponse) => (response.shouldKeepAlive = false));
+  await pause(delay * 1_000);
   await app.close();
 }
 

@@ -48,6 +48,9 @@ export const SERVER = {
   APP_URL: optional(baseUrl(), 'Address under which people reach the server; links in messages start with it.', {
     otherwise: 'http://localhost:<PORT>',
   }),
+  SHUTDOWN_DELAY: optional(duration(0, 300), 'After SIGTERM a server is not ready for so long, and serves on, before it ends.', {
+    otherwise: '5s; 0 with the embedded database',
+  }),
   LOG_LEVEL: optional(oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'Least level that is logged.', {
     otherwise: 'warn with the embedded database, else info',
   }),

@@ -19,7 +19,7 @@ export type RuntimeName = 'connector' | 'webhook' | 'node';
 
 /** What is said anew below: with a default that depends on other things. */
 type Derived =
-  | 'runtimeFallback' | 'host' | 'appUrl' | 'dataDir' | 'logLevel' | 'auditAnchors' | 'oidcRedirectUri' | 'oidcAudience'
+  | 'runtimeFallback' | 'host' | 'appUrl' | 'dataDir' | 'logLevel' | 'auditAnchors' | 'shutdownDelay' | 'oidcRedirectUri' | 'oidcAudience'
   | 'llmProvidersFile';
 
 /** The environment, checked: `PORT` is `port`, `AGENT_JWT_TTL` is `agentJwtTtl`. Lengths of time are in seconds. */
@@ -31,6 +31,8 @@ export type Config = Omit<CamelCased<Environment>, Derived> & {
   readonly appUrl: string;
   readonly dataDir: string;
   readonly logLevel: NonNullable<Environment['LOG_LEVEL']>;
+  /** In seconds. */
+  readonly shutdownDelay: number;
   readonly runtimeFallback?: RuntimeName;
   /** Each `file:<folder>` or `witness:<url>`; one at least. */
   readonly auditAnchors: readonly string[];
@@ -141,6 +143,7 @@ function fromEnvironment(environment: Environment, modelProviders: readonly Mode
     dataDir,
     auditAnchors: rest.AUDIT_ANCHORS?.length ? rest.AUDIT_ANCHORS : [`file:${join(dataDir, 'anchors')}`],
     logLevel: rest.LOG_LEVEL ?? (embedded ? 'warn' : 'info'),
+    shutdownDelay: rest.SHUTDOWN_DELAY ?? (embedded ? 0 : 5),
     runtimeFallback: fallback === 'true' ? 'webhook' : fallback === 'false' ? undefined : fallback,
   });
 }

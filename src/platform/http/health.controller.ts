@@ -5,6 +5,7 @@ import { Access } from '../auth/access/access.decorator.js';
 import { Heartbeat } from '../database/faults/heartbeat.service.js';
 import { ReservedPool } from '../database/reserved-pool.js';
 import { OutboxWorker } from '../outbox/outbox.worker.js';
+import { Ending } from './ending.js';
 import { ServedInMaintenance } from './maintenance.guard.js';
 import { faultOf } from './reply/database-faults.js';
 import { unavailable } from './reply/failure.js';
@@ -52,6 +53,7 @@ export class HealthController {
     private readonly heartbeat: Heartbeat,
     private readonly outbox: OutboxWorker,
     private readonly facts: ReadinessFacts,
+    private readonly ending: Ending,
   ) {}
 
   @Get()
@@ -70,9 +72,15 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Whether calls can be served: 503 while the database is away, cannot write or is in maintenance mode, or its clock and ours differ. */
+  /**
+   * Whether calls can be served: 503 while the database is away, cannot write or is in maintenance mode, its clock and ours differ, or this
+   * server has been asked to end.
+   */
   @Get('ready')
-  @ApiOperation({ summary: 'Whether calls can be served', description: '503 while the database is away, cannot write or is held; `detail` says which.' })
+  @ApiOperation({
+    summary: 'Whether calls can be served',
+    description: '503 while the database is away, cannot write or is held, or this server ends; `detail` says which.',
+  })
   @Access('public')
   @Replies(200, ReadyReply)
   ready(): Promise<ReadyReply> {
@@ -81,6 +89,7 @@ export class HealthController {
   }
 
   private async look(): Promise<ReadyReply> {
+    this.ending.assertStays();
     const asked = Date.now();
     const now = await this.reserve.now().catch((error: unknown) => {
       throw unavailable(faultOf(error)?.fault ?? 'unreachable');
