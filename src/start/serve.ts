@@ -11,6 +11,7 @@ import { StartRefused } from '../platform/config/start-refused.js';
 import { embeddedSecrets } from '../platform/embedded/secret-files.js';
 import { startEmbeddedPostgres } from '../platform/embedded/supervisor.js';
 import { createLogger, withoutCredentials, type Logger } from '../platform/logging/logger.js';
+import { refuseWithoutAnchor } from './anchor-check.js';
 import { banner } from './banner.js';
 import { withEnvironmentFile } from './environment-file.js';
 import { checkPort, listenRefusal, localUrl } from './listen-address.js';
@@ -49,6 +50,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
 /** @returns why it serves nobody yet, if it does not */
 async function start(config: Config, logger: Logger, shutdown: Shutdown, made: Made): Promise<string | undefined> {
   await checkPort(config);
+  await refuseWithoutAnchor(config);
   // Loading the framework takes as long as starting the database: both at once.
   const application = import('../app.js');
   application.catch(() => undefined);

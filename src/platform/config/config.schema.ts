@@ -107,7 +107,7 @@ export const RUNTIMES = {
 
 export const AUDIT = {
   AUDIT_CHECKPOINT_SECONDS: withDefault('5', integer(1, 600), 'Seconds between signed checkpoints while entries come.'),
-  AUDIT_ANCHORS: optional(anchorList(), 'Where checkpoints are kept besides, separated by commas: file:<folder>, witness:<url>.', {
+  AUDIT_ANCHORS: optional(anchorList(), 'Where checkpoints are kept besides, separated by commas: file:<folder>, witness:<url>; or none.', {
     otherwise: 'file:<DATA_DIR>/anchors',
   }),
   AUDIT_UNANCHORED_MAX_SECONDS: optional(integer(1, YEAR), 'Without an anchor for so long, hardcoded capabilities stop.', {
