@@ -104,6 +104,7 @@ export const SUBJECTS = {
   'start/embedded-postgres': [37, 'platform/embedded/'],
   'start/migrate': [15, 'cli/migrate.command.ts', 'platform/database/data-source.ts', 'platform/database/schema-version.ts'],
   'start/prepare': [10, 'scripts/prepare.mjs', 'scripts/build.mjs', 'package-lock.json'],
+  'start/production': [60, ...START, 'platform/logging/', 'modules/audit/anchors/', 'modules/gate/execution/run-execution.service.ts'],
   'start/rotate-key': [15, 'modules/organizations/installation/', 'platform/embedded/'],
   'start/service-commands': [45, 'cli/service/', 'cli/main.ts', 'sdk/'],
   'start/waiting-commands': [15, 'cli/service/', 'cli/main.ts', 'sdk/'],

@@ -10,9 +10,9 @@ import { warningsAbout } from '../platform/config/warnings.js';
 import { StartRefused } from '../platform/config/start-refused.js';
 import { embeddedSecrets } from '../platform/embedded/secret-files.js';
 import { startEmbeddedPostgres } from '../platform/embedded/supervisor.js';
-import { createLogger, withoutCredentials, type Logger } from '../platform/logging/logger.js';
+import { createLogger, type Logger } from '../platform/logging/logger.js';
 import { refuseWithoutAnchor } from './anchor-check.js';
-import { banner } from './banner.js';
+import { announceStart, explainFailure, type Made } from './announcement.js';
 import { withEnvironmentFile } from './environment-file.js';
 import { checkPort, listenRefusal, localUrl } from './listen-address.js';
 import { RootKeyFile } from './root-key-file.js';
@@ -21,28 +21,30 @@ import { Shutdown } from './shutdown.js';
 /** How long requests may still take when the server is asked to end. */
 const DRAIN_MS = 8_000;
 
-/** What has been made for the operator and must not be lost, however the start ends. */
-interface Made {
-  rootKey?: string;
-}
-
 /** Configuration → embedded database → migrations → first set-up → application → banner, and back down at a signal. */
 export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const made: Made = {};
   let logger: Logger | undefined;
   const shutdown = new Shutdown((error) => logger?.error({ err: error }, 'a part did not end as it should'));
+  let meant = env;
   try {
-    const config = loadConfig(withEnvironmentFile(env));
+    meant = withEnvironmentFile(env);
+    const config = loadConfig(meant);
     logger = createLogger(config);
+    const log = logger;
+    shutdown.add(() => Promise.resolve(log.info('the server has ended')));
     for (const warning of warningsAbout(config)) logger.warn(warning);
     shutdown.listen();
     const held = await start(config, logger, shutdown, made);
     const facts = { ...bannerFacts(config, made), ...(held === undefined ? {} : { held }) };
-    process.stdout.write(banner(facts, process.stdout.isTTY === true && !env.NO_COLOR));
+    announceStart(facts, meant, logger);
     if (env.COUNTERSIGN_READY_FILE) announce(env.COUNTERSIGN_READY_FILE, localUrl(config));
   } catch (error) {
     // A start that a signal cut short fails somewhere; that error is not reported.
-    if (!shutdown.isBegun) explain(error, logger, made);
+    if (!shutdown.isBegun) {
+      const reason = error instanceof Error ? error : new Error(String(error));
+      explainFailure(reason, reason instanceof StartRefused, meant, made, logger);
+    }
     await shutdown.run(1);
   }
 }
@@ -93,22 +95,22 @@ async function setUp(config: CompleteConfig, logger: Logger, made: Made): Promis
   const [{ connected }, { createDataSource, migrate }, pooling, { firstRun }] = await Promise.all([
     import('../platform/database/connected.js'),
     import('../platform/database/data-source.js'),
+    import('../platform/database/pooling.js'),
     import('../modules/organizations/installation/first-run.js'),
   ]);
   const keyFile = config.rootKeyFile === undefined ? undefined : RootKeyFile.open(config.rootKeyFile);
   // The framework is being loaded meanwhile and holds the event loop, so a connection may take longer than later on.
   const options = { url: config.databaseUrl, poolSize: 2, connectTimeoutMs: 15_000, withoutLimits: true } as const;
-    import('../platform/database/pooling.js'),
   let dataSource: Awaited<ReturnType<typeof connected>> | undefined;
   try {
     dataSource = await connected(() => createDataSource(options), (line) => logger.warn(line));
+    await pooling.refuseTransactionPooling(dataSource);
+    if (config.databaseListenUrl !== undefined) await pooling.refuseTransactionPoolingAt(config.databaseListenUrl);
     await migrate(dataSource);
     const { rootKey } = await firstRun(dataSource, config);
     // A key that the operator chose is theirs already.
     if (rootKey !== undefined && rootKey !== config.rootApiKey) {
       made.rootKey = rootKey;
-    await pooling.refuseTransactionPooling(dataSource);
-    if (config.databaseListenUrl !== undefined) await pooling.refuseTransactionPoolingAt(config.databaseListenUrl);
       keyFile?.write(rootKey);
     }
   } finally {
@@ -141,14 +143,14 @@ async function drain(app: INestApplication, delay: number): Promise<void> {
   const server = app.getHttpServer() as Server;
   // Loaded with the application, long ago: to name it above would load the framework before the database is started.
   const { Waiters } = await import('../platform/wake/waiters.js');
-  app.get(Waiters).release();
-  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-  await new Promise<void>((done) => void server.close(() => done()));
-  clearTimeout(cut);
   const { Ending } = await import('../platform/http/ending.js');
   app.get(Ending).begin();
   server.prependListener('request', (_, response: ServerResponse) => (response.shouldKeepAlive = false));
   await pause(delay * 1_000);
+  app.get(Waiters).release();
+  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await new Promise<void>((done) => void server.close(() => done()));
+  clearTimeout(cut);
   await app.close();
 }
 
@@ -167,14 +169,4 @@ function bannerFacts(config: Config, { rootKey }: Made) {
 function announce(file: string, url: string): void {
   writeFileSync(`${file}.${process.pid}`, JSON.stringify({ url, pid: process.pid }));
   renameSync(`${file}.${process.pid}`, file);
-}
-
-function explain(error: unknown, logger: Logger | undefined, made: Made): void {
-  const reason = error instanceof Error ? error : new Error(String(error));
-  process.stderr.write(`\nThe server did not start.\n${withoutCredentials(reason.message)}\n`);
-  if (!(reason instanceof StartRefused)) {
-    if (logger?.isLevelEnabled('debug')) logger.debug({ err: reason }, 'the server did not start');
-    else process.stderr.write('LOG_LEVEL=debug shows where this came from.\n');
-  }
-  if (made.rootKey !== undefined) process.stderr.write(`The root key has been made, and is shown this once: ${made.rootKey}\n`);
 }
