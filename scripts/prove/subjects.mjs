@@ -82,6 +82,7 @@ export const SUBJECTS = {
   'long/code/style': [6, 'eslint.config.mjs', '.oxlintrc.json', 'scripts/lint/'],
   'long/decisions/edit-guards': [15, ...REQUESTS],
   'long/harness/test-server': [15, 'test/support/servers/'],
+  'long/http/how-to': [30, 'docs/how-to/', 'modules/', 'cli/'],
   'long/http/permission-matrix-others': [20, ...WHO],
   'long/http/permission-matrix-posts': [20, ...WHO],
   'long/http/permission-matrix-posts-to-things': [20, ...WHO],

@@ -10,7 +10,7 @@ const SECONDS = {
   'test/proofs/tampering.test.ts': 170,
   'test/proofs/crashes.test.ts': 74,
   'test/proofs/races.test.ts': 62,
-  'test/contract/http/permission-matrix.test.ts': 60,
+  'test/contract/http/permission-matrix.test.ts': 45,
   'test/api/hitl/timeouts.test.ts': 34,
   'test/proofs/others.test.ts': 34,
   'test/api/gate/approved-is-what-runs.test.ts': 29,

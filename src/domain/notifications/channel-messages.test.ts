@@ -127,7 +127,8 @@ test('mails about a request have one thread and one subject', () => {
 
 describe('content that misleads', () => {
   // Each text in some of the messages, each message with some of the texts.
-  const said = MISLEADING.flatMap((text, n) => partOf(messagesSaying(text), 2, n).map((message) => [text.slice(0, 40), message.event, message] as const));
+  const said = MISLEADING.flatMap((text, n) =>
+    partOf(messagesSaying(text), 2, n).map((message) => [text.slice(0, 40), message.event, message] as const));
 
   test.each(said)('%j is shown as it is (%s)', (_text, _event, message: Message) => {
     const mail = emailMessage(message, LINKS);

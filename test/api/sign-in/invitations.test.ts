@@ -109,10 +109,10 @@ describe('a link in hand', () => {
     expect(JSON.stringify(await server.sql('select * from idempotency_keys'))).not.toContain(token);
   });
 
-  test('of eight who follow it at once, on two servers, lets one in', async () => {
+  test('of five who follow it at once, on two servers, lets one in', async () => {
     const { link, email, id } = await invited(root, 'member');
     const elsewhere = await aVisitor(replica);
-    const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 ? visitor : elsewhere).post(
+    const answers = await Promise.all(Array.from({ length: 5 }, (_, i) => (i % 2 ? visitor : elsewhere).post(
       new URL(link).pathname, { password: `${PASSWORD} ${i}` }, { origin: originOf(server) })));
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
     expect(answers.filter(({ status }) => ![303, 404, 503].includes(status))).toEqual([]);
