@@ -35,7 +35,7 @@ export function goalsText(runs: readonly GoalsOfRun[]): string {
   const rows = runs.flatMap(({ goals, machine }) => goals.map((goal) => {
     const { what, value, wanted, bound, unit = '×' } = goal;
     const digits = unit === '×' ? 2 : 1;
-    const by = `${value >= wanted ? '+' : '−'}${cell(Math.abs(value / wanted - 1) * 100, 0)} %`;
+    const by = wanted === 0 ? '' : `${value >= wanted ? '+' : '−'}${cell(Math.abs(value / wanted - 1) * 100, 0)} %`;
     const [seen, limit] = [`${cell(value, digits)} ${unit}`, `${bound === 'most' ? '≤' : '≥'} ${wanted} ${unit}`];
     return [what, seen, limit, isReached(goal) ? 'reached' : 'MISSED', by, percent(machine?.idle), percent(machine?.steal)];
   }));

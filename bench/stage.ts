@@ -19,6 +19,8 @@ export interface Stage {
   readonly governed: { readonly url: string; readonly pid: number; readonly rootKey: string };
   readonly bare: { readonly url: string; readonly pid: number };
   readonly receiverUrl: string;
+  /** Starts one more governed server on the same database, with the same secrets. @param name of its log */
+  anotherServer(name: string): Promise<{ readonly url: string; readonly pid: number }>;
   /** Writes everything to the disk that PostgreSQL still holds in memory, so that none of it comes in the middle of a phase. */
   checkpoint(): Promise<void>;
   stop(): Promise<void>;
@@ -54,9 +56,14 @@ export async function setStage(folder: string, options: Options): Promise<Stage>
     const { port } = await receiver.firstMessage<{ port: number }>();
     const receiverUrl = `http://127.0.0.1:${port}/orders`;
     const models = `http://127.0.0.1:${port}/v1`;
-    const governed = await startGoverned(folder, models, start);
+    const rootKey = `svc_root_${randomBytes(32).toString('hex')}`;
+    const environment = environmentOfServers(folder, models, rootKey);
+    const anotherServer = (name: string) => startGoverned(folder, name, environment, start);
+    const governed = { ...(await anotherServer('governed')), rootKey };
     const bare = await startBare(models, start);
-    return { databaseUrl: postgres.url, database, databasePid: postgres.pid, governed, bare, receiverUrl, checkpoint, stop };
+    return {
+      databaseUrl: postgres.url, database, databasePid: postgres.pid, governed, bare, receiverUrl, anotherServer, checkpoint, stop,
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -99,23 +106,27 @@ function startersOf(folder: string, databaseUrl: string, options: Options, close
   };
 }
 
-async function startGoverned(folder: string, models: string, start: Start): Promise<Stage['governed']> {
+/** One for all that share the database. */
+function environmentOfServers(folder: string, models: string, rootKey: string): Record<string, string> {
+  return {
+    ROOT_API_KEY: rootKey, CORS_ORIGINS: CORS_ORIGIN,
+    JWT_SECRET: randomBytes(48).toString('base64url'), ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    AUDIT_SIGNING_KEY: randomBytes(32).toString('base64'), AUDIT_ANCHORS: `file:${join(folder, 'anchors')}`,
+    AGENT_JWT_TTL: '24h', OUTBOUND_ALLOW: '127.0.0.1', OPENAI_BASE_URL: models, OPENAI_API_KEY: 'sk-of-nobody',
+    // Counted, and never reached.
+    RATE_LIMIT_PRINCIPAL: '1000000000', HITL_MAX_PENDING_PER_AGENT: '1000000',
+  };
+}
+
+async function startGoverned(
+  folder: string, name: string, environment: Readonly<Record<string, string>>, start: Start,
+): Promise<{ url: string; pid: number }> {
   const port = await freePort();
-  const rootKey = `svc_root_${randomBytes(32).toString('hex')}`;
-  const ready = join(folder, 'ready.json');
-  const server = start('governed', {
-    script: built('../src/main.js'),
-    env: {
-      PORT: String(port), ROOT_API_KEY: rootKey, CORS_ORIGINS: CORS_ORIGIN, COUNTERSIGN_READY_FILE: ready,
-      JWT_SECRET: randomBytes(48).toString('base64url'), ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-      AUDIT_SIGNING_KEY: randomBytes(32).toString('base64'), AUDIT_ANCHORS: `file:${join(folder, 'anchors')}`,
-      AGENT_JWT_TTL: '24h', OUTBOUND_ALLOW: '127.0.0.1', OPENAI_BASE_URL: models, OPENAI_API_KEY: 'sk-of-nobody',
-      // Counted, and never reached.
-      RATE_LIMIT_PRINCIPAL: '1000000000', HITL_MAX_PENDING_PER_AGENT: '1000000',
-    },
-  });
+  const ready = join(folder, `${name}-ready.json`);
+  const env = { ...environment, PORT: String(port), COUNTERSIGN_READY_FILE: ready };
+  const server = start(name, { script: built('../src/main.js'), env });
   await server.file(ready);
-  return { url: `http://127.0.0.1:${port}`, pid: server.pid, rootKey };
+  return { url: `http://127.0.0.1:${port}`, pid: server.pid };
 }
 
 async function startBare(models: string, start: Start): Promise<Stage['bare']> {

@@ -40,11 +40,13 @@ interface Printed {
 
 export function wrk(name: string, workFolder: string): LoadGenerator {
   const script = join(workFolder, 'load.lua');
-  const job = join(workFolder, 'load.txt');
+  let runs = 0;
   writeFileSync(script, SCRIPT);
   return {
     name,
     run: async (order) => {
+      // Several may run at once.
+      const job = join(workFolder, `load-${runs++ % 16}.txt`);
       const more = Object.entries(order.headers ?? {}).map(([name, value]) => `${name}=${value}`).join(' ');
       writeFileSync(job, [order.body, more, ...order.tokens, ''].join('\n'));
       const { requests, microseconds, p50, p99, failed } = JSON.parse(await printed(order, script, job)) as Printed;

@@ -17,3 +17,15 @@ export function partitionPoint<Item>(items: readonly Item[], isBefore: (item: It
   }
   return low;
 }
+
+/** What is made of an object, made once for each and kept as long as the object is. The object must not change. */
+export function madeOnce<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  const kept = new WeakMap<Key, Made>();
+  return (key) => {
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const made = make(key);
+    kept.set(key, made);
+    return made;
+  };
+}

@@ -149,6 +149,8 @@ function spoken(names: string): string {
 
 function lastEnd(words: RegExp, text: string): number {
   let end = -1;
-  for (const match of text.matchAll(words)) end = match.index + match[0].length;
+  // `matchAll` makes an expression of its own for each text.
+  words.lastIndex = 0;
+  for (let match = words.exec(text); match; match = words.exec(text)) end = match.index + match[0].length;
   return end;
 }

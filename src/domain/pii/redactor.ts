@@ -21,8 +21,8 @@ export class Redactor {
   constructor(private readonly action: PiiAction) {}
 
   /**
-   * Notes tokens that a text holds already, which somebody else wrote: they stay as they are in both directions, and no value gets one of
-   * them. To be called for every text of the call before the first is redacted.
+   * Of `tokenize`: notes tokens that a text holds already, which somebody else wrote. They stay as they are in both directions, and no
+   * value gets one of them. To be called for every text of the call before the first is redacted.
    */
   reserve(text: string): void {
     if (this.action === 'tokenize') for (const token of tokensIn(text)) this.forged.add(token);

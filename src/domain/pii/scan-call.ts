@@ -48,10 +48,12 @@ export function scanCall(
   if (found.length === 0) return { body: json, counts, isBlocked: false, unscanned, tokens: [] };
   if (action === 'block') return { body: json, counts, isBlocked: true, unscanned, tokens: [] };
   const redactor = new Redactor(action);
-  mapTexts(body, REQUEST_SHAPES[family], (text) => {
-    redactor.reserve(text);
-    return text;
-  });
+  if (action === 'tokenize') {
+    mapTexts(body, REQUEST_SHAPES[family], (text) => {
+      redactor.reserve(text);
+      return text;
+    });
+  }
   const findingsOf = new Map(found.map(({ ordinal, findings }) => [ordinal, findings]));
   const redacted = mapTexts(body, REQUEST_SHAPES[family], (text, { ordinal }) => redactor.redact(text, findingsOf.get(ordinal) ?? []));
   return { body: JSON.stringify(redacted.body), counts, isBlocked: false, unscanned, tokens: [...redactor.tokens] };

@@ -1,4 +1,5 @@
-import { ENTITY_TYPES } from './entity-types.js';
+import { madeOnce } from '../collections.js';
+import { ENTITY_TYPES, type EntityType } from './entity-types.js';
 import type { Finding, ScanOptions } from './finding.js';
 import { surest } from './overlaps.js';
 import { dateOfBirth, isBirthName, isBirthWord, OTHER_BIRTH_WORDS } from './recognizers/date-of-birth.js';
@@ -29,17 +30,21 @@ const [AT, COLON, PLUS, OPEN, HYPHEN, BLANK, DOT] = [0x40, 0x3a, 0x2b, 0x28, 0x2
  */
 export function scanText(text: string, options: ScanOptions = {}, work = new Work()): Finding[] {
   const { entities = ENTITY_TYPES, allow = [], terms = [], context = '', isName = false } = options;
-  const scan = new Scan(text, new Set(entities), context, work);
+  const scan = new Scan(text, typesIn(entities), context, work);
   work.spend(text.length / 100);
   walk(scan);
   otherScripts(scan);
-  if (terms.length > 0 && scan.wants('TERM')) new TermTree(terms).find(scan);
+  if (terms.length > 0 && scan.wants('TERM')) termTree(terms).find(scan);
   if (context !== '' && !isName) byName(scan);
   const found = surest(scan.found);
   if (allow.length === 0 || found.length === 0) return found;
   const allowed = new Set(allow.map((value) => value.toLowerCase()));
   return found.filter(({ start, end }) => !allowed.has(text.slice(start, end).toLowerCase()));
 }
+
+/** The texts of a call are looked through for the same. */
+const typesIn = madeOnce((entities: readonly EntityType[]): ReadonlySet<EntityType> => new Set(entities));
+const termTree = madeOnce((terms: readonly string[]) => new TermTree(terms));
 
 /** One pass: every recognizer is asked where its values can begin, and looks at a bounded piece from there. */
 function walk(scan: Scan): void {

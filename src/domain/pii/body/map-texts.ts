@@ -1,6 +1,7 @@
 import { isJsonObject, readJson, type JsonObject, type JsonValue } from '../../json.js';
+import { bytesIn } from './base64-bytes.js';
 import { JsonContext, within, withName, withText } from './json-context.js';
-import { bytesIn, isUnread, maySeal, SCHEMA_STRUCTURE, type Shape } from './structural-members.js';
+import { isUnread, maySeal, SCHEMA_STRUCTURE, type Shape } from './structural-members.js';
 
 /** A text of a body, and where it stands. */
 export interface TextLocation {

@@ -1,5 +1,6 @@
+import { madeOnce } from '../../collections.js';
 import type { JsonValue } from '../../json.js';
-import type { EntityType } from '../entity-types.js';
+import { ENTITY_TYPES, type EntityType } from '../entity-types.js';
 import { scanEscaped } from '../escapes.js';
 import type { Finding, ScanOptions } from '../finding.js';
 import { Work } from '../scan.js';
@@ -36,6 +37,7 @@ export function scanBody(body: JsonValue, family: ProviderFamily, options: ScanO
 
 /** What an identifier may be instead: it has a form or a checksum of its own. */
 const SURE: ReadonlySet<EntityType> = new Set(['CREDIT_CARD', 'IBAN_CODE', 'SECRET', 'US_SSN']);
+const sureOf = madeOnce((entities: readonly EntityType[]): readonly EntityType[] => entities.filter((type) => SURE.has(type)));
 const SURE_SCORE = 0.9;
 const IDENTIFIER_MAX = 256;
 
@@ -45,7 +47,7 @@ export function findingsIn(text: string, location: Omit<TextLocation, 'ordinal'>
   if (!isIdentifier) return scanEscaped(text, { ...options, context, isName: kind === 'name' }, work);
   // Whatever is sure has a digit.
   if (!/\d/.test(text)) return [];
-  const entities = [...SURE].filter((type) => options.entities?.includes(type) ?? true);
+  const entities = sureOf(options.entities ?? ENTITY_TYPES);
   const found = scanText(text, { ...options, terms: [], entities, context, isName: true }, work)
     .filter(({ type, score }) => type === 'US_SSN' || score >= SURE_SCORE);
   if (found.length > 0 || text.length > IDENTIFIER_MAX || !entities.includes('IBAN_CODE')) return found;

@@ -101,24 +101,6 @@ export function maySeal({ type }: JsonObject, shape: Shape): boolean {
   return shape === CITATION || !OPEN_TYPES.has(type);
 }
 
-const BYTES_MIN = 128;
-const BYTES = /^(?:data:[^\s,]{0,200};base64,)?(?:[A-Za-z0-9+/_-]{40,}\r?\n)*[A-Za-z0-9+/_-]+={0,2}\s?$/;
-
-/** Runs of it in other words. */
-const RUN = /(?:[A-Za-z0-9+/_-]{40,}(?:\r?\n)?)+/g;
-/** Such a token is found as a secret, its parts are no bytes of a file. */
-const JWT = /(?<![\w-])eyJ[\w-]+\.eyJ[\w-]+(?:\.[\w-]*)?/g;
-
-/** Whether a text is, or holds, bytes of an image, of sound or of a file in base64: words are shorter. */
-export function bytesIn(text: string): 'all' | 'some' | undefined {
-  if (BYTES.test(text)) return isLong(text) || text.startsWith('data:') ? 'all' : undefined;
-  return /;base64,[\w+/]{4}/.test(text) || (text.replace(JWT, '').match(RUN) ?? []).some(isLong) ? 'some' : undefined;
-}
-
-function isLong(run: string): boolean {
-  return run.length >= BYTES_MIN && /\d/.test(run) && /[a-z]/.test(run) && /[A-Z]/.test(run);
-}
-
 /** Members of a JSON Schema whose texts are structure, not words. */
 export const SCHEMA_STRUCTURE: ReadonlySet<string> = new Set(['type', 'format', 'pattern', 'required', '$ref', '$schema', '$id',
   '$anchor']);
