@@ -15,6 +15,8 @@ COPY scripts ./scripts
 COPY bin ./bin
 RUN node scripts/build.mjs
 RUN npm prune --omit=dev --omit=optional
+# What a volume over it takes its owner from.
+RUN mkdir -p .countersign/anchors
 
 FROM node:24-bookworm-slim
 WORKDIR /app
@@ -27,6 +29,7 @@ COPY --from=build /app/docs ./docs
 COPY --from=build /app/scripts ./scripts
 COPY --from=build /app/bin ./bin
 COPY --from=build /app/verifier/verify.mjs ./verifier/
+COPY --from=build --chown=node:node /app/.countersign ./.countersign
 USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \

@@ -1,14 +1,15 @@
 import { HEADS } from './platform/heads.js';
+import { HEARTBEATS } from './platform/heartbeats.js';
 import { QUOTAS } from './platform/quotas.js';
 import { FirstSchema } from './shared/first-schema.js';
 
 /**
- * Why: what belongs to no module: the installation's one row, the outbox of effects, quotas of the request rate, and the
- * functions by which every unit of work begins and ends.
+ * Why: what belongs to no module: the installation's one row, the outbox of effects, quotas of the request rate, signs of life of its
+ * servers, and the functions by which every unit of work begins and ends.
  */
 export class CreatePlatform20261121000600 extends FirstSchema {
   readonly name = 'CreatePlatform20261121000600';
-  protected readonly statements = [...INSTALLATION, ...OUTBOX, ...QUOTAS, ...HEADS];
+  protected readonly statements = [...INSTALLATION, ...OUTBOX, ...QUOTAS, ...HEARTBEATS, ...HEADS];
 }
 
 const INSTALLATION = [

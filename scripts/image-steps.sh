@@ -48,8 +48,10 @@ while IFS= read -r line; do
       ;;
     'COPY --from=build '*)
       echo "> $line"
+      words=${line#COPY --from=build }
+      # Everything belongs to whoever runs this.
       # shellcheck disable=SC2086 # the words of the line are meant
-      copy "$folder/build" "$stage" ${line#COPY --from=build }
+      copy "$folder/build" "$stage" ${words#--chown=node:node }
       ;;
     'COPY '*)
       echo "> $line"

@@ -70,6 +70,7 @@ export const TABLES_WITHOUT_ENTITY = {
     'outbox',
     'idempotency_keys',
     'rate_quotas',
+    'server_heartbeats',
     'migrations',
   ],
 };

@@ -52,6 +52,17 @@ export type ReadyReply = {
     archiveWarning?: string;
 };
 
+export type VersionReply = {
+    /**
+     * Of the server that answers.
+     */
+    version: string;
+    /**
+     * The newest migration that the database has had.
+     */
+    schema: string;
+};
+
 export type PatchOperationReply = {
     op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
     /**

@@ -14,6 +14,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   backup: async () => (await import('./backup/backup.command.js')).backupCommand(),
   restore: async () => (await import('./backup/restore.command.js')).restoreCommand(),
   recover: async () => (await import('./recover.command.js')).recoverCommand(),
+  migrate: async () => (await import('./migrate.command.js')).migrateCommand(),
   key: async () => (await import('./key.command.js')).keyCommand(),
   secrets: async () => (await import('./secrets.command.js')).secretsCommand(),
   environment: async () => (await import('./environment.command.js')).environmentCommand(),

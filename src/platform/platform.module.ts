@@ -7,7 +7,9 @@ import { CONFIG, type CompleteConfig } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
 import { Entitlements } from './commerce/entitlements.js';
 import { CallGuard } from './http/request/call.guard.js';
+import { Ending } from './http/ending.js';
 import { HealthController } from './http/health.controller.js';
+import { VersionController } from './http/version.controller.js';
 import { LOGGER } from './logging/token.js';
 import { Mailer } from './mail/mailer.js';
 import { SendMailHandler } from './mail/send-mail.handler.js';
@@ -27,12 +29,12 @@ export class PlatformModule {
     return {
       module: PlatformModule,
       imports: [ScheduleModule.forRoot(), DatabaseModule, AuditPortsModule, RateLimitModule, AuthModule, OutboxModule, WakeModule],
-      controllers: [HealthController],
+      controllers: [HealthController, VersionController],
       providers: [
         { provide: CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
         { provide: OutboundGuard, useFactory: () => new OutboundGuard({ production: config.production, allow: config.outboundAllow }) },
-        CallGuard, Entitlements, Mailer, McpClient, SealedBox, Smtp, SendMailHandler,
+        CallGuard, Ending, Entitlements, Mailer, McpClient, SealedBox, Smtp, SendMailHandler,
       ],
       exports: [CONFIG, LOGGER, OutboundGuard, CallGuard, Entitlements, Mailer, McpClient, SealedBox, Smtp],
     };

@@ -1,17 +1,18 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:http';
-import { join } from 'node:path';
+import { renameSync, writeFileSync } from 'node:fs';
+import type { Server, ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
-import { checkoutRoot } from '../platform/config/checkout-root.js';
 import {
   completeConfig, givenSecrets, loadConfig, type CompleteConfig, type Config, type ServerSecrets,
 } from '../platform/config/config.js';
+import { serverVersion } from '../platform/config/server-version.js';
 import { warningsAbout } from '../platform/config/warnings.js';
 import { StartRefused } from '../platform/config/start-refused.js';
 import { embeddedSecrets } from '../platform/embedded/secret-files.js';
 import { startEmbeddedPostgres } from '../platform/embedded/supervisor.js';
-import { createLogger, withoutCredentials, type Logger } from '../platform/logging/logger.js';
-import { banner } from './banner.js';
+import { createLogger, type Logger } from '../platform/logging/logger.js';
+import { refuseWithoutAnchor } from './anchor-check.js';
+import { announceStart, explainFailure, type Made } from './announcement.js';
 import { withEnvironmentFile } from './environment-file.js';
 import { checkPort, listenRefusal, localUrl } from './listen-address.js';
 import { RootKeyFile } from './root-key-file.js';
@@ -20,28 +21,30 @@ import { Shutdown } from './shutdown.js';
 /** How long requests may still take when the server is asked to end. */
 const DRAIN_MS = 8_000;
 
-/** What has been made for the operator and must not be lost, however the start ends. */
-interface Made {
-  rootKey?: string;
-}
-
 /** Configuration → embedded database → migrations → first set-up → application → banner, and back down at a signal. */
 export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const made: Made = {};
   let logger: Logger | undefined;
   const shutdown = new Shutdown((error) => logger?.error({ err: error }, 'a part did not end as it should'));
+  let meant = env;
   try {
-    const config = loadConfig(withEnvironmentFile(env));
+    meant = withEnvironmentFile(env);
+    const config = loadConfig(meant);
     logger = createLogger(config);
+    const log = logger;
+    shutdown.add(() => Promise.resolve(log.info('the server has ended')));
     for (const warning of warningsAbout(config)) logger.warn(warning);
     shutdown.listen();
     const held = await start(config, logger, shutdown, made);
     const facts = { ...bannerFacts(config, made), ...(held === undefined ? {} : { held }) };
-    process.stdout.write(banner(facts, process.stdout.isTTY === true && !env.NO_COLOR));
+    announceStart(facts, meant, logger);
     if (env.COUNTERSIGN_READY_FILE) announce(env.COUNTERSIGN_READY_FILE, localUrl(config));
   } catch (error) {
     // A start that a signal cut short fails somewhere; that error is not reported.
-    if (!shutdown.isBegun) explain(error, logger, made);
+    if (!shutdown.isBegun) {
+      const reason = error instanceof Error ? error : new Error(String(error));
+      explainFailure(reason, reason instanceof StartRefused, meant, made, logger);
+    }
     await shutdown.run(1);
   }
 }
@@ -49,13 +52,14 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
 /** @returns why it serves nobody yet, if it does not */
 async function start(config: Config, logger: Logger, shutdown: Shutdown, made: Made): Promise<string | undefined> {
   await checkPort(config);
+  await refuseWithoutAnchor(config);
   // Loading the framework takes as long as starting the database: both at once.
   const application = import('../app.js');
   application.catch(() => undefined);
   const complete = config.embedded ? await withEmbeddedDatabase(config, logger, shutdown) : withGivenDatabase(config);
   await setUp(complete, logger, made);
   const app = await (await application).createApp(complete, logger);
-  shutdown.add(() => drain(app));
+  shutdown.add(() => drain(app, shutdown.isReplacement ? complete.shutdownDelay : 0));
   await listen(app, complete);
   const { MaintenanceMode } = await import('../platform/audit/maintenance-mode.js');
   return app.get(MaintenanceMode).because;
@@ -88,9 +92,10 @@ async function withEmbeddedDatabase(config: Config, logger: Logger, shutdown: Sh
 
 /** Brings the schema up to date; in an empty database makes the first organization and the root key. */
 async function setUp(config: CompleteConfig, logger: Logger, made: Made): Promise<void> {
-  const [{ connected }, { createDataSource, migrate }, { firstRun }] = await Promise.all([
+  const [{ connected }, { createDataSource, migrate }, pooling, { firstRun }] = await Promise.all([
     import('../platform/database/connected.js'),
     import('../platform/database/data-source.js'),
+    import('../platform/database/pooling.js'),
     import('../modules/organizations/installation/first-run.js'),
   ]);
   const keyFile = config.rootKeyFile === undefined ? undefined : RootKeyFile.open(config.rootKeyFile);
@@ -99,6 +104,8 @@ async function setUp(config: CompleteConfig, logger: Logger, made: Made): Promis
   let dataSource: Awaited<ReturnType<typeof connected>> | undefined;
   try {
     dataSource = await connected(() => createDataSource(options), (line) => logger.warn(line));
+    await pooling.refuseTransactionPooling(dataSource);
+    if (config.databaseListenUrl !== undefined) await pooling.refuseTransactionPoolingAt(config.databaseListenUrl);
     await migrate(dataSource);
     const { rootKey } = await firstRun(dataSource, config);
     // A key that the operator chose is theirs already.
@@ -127,13 +134,19 @@ async function listen(app: INestApplication, config: CompleteConfig): Promise<vo
 }
 
 /**
- * Takes no new requests and lets the running ones end, then cuts what still hangs (an event stream never ends by itself).
+ * Is not ready for so many seconds first, and serves meanwhile, so that proxies send their calls elsewhere; connections that they keep end
+ * with the next answer on each. Then takes no new requests and lets the running ones end, then cuts what still hangs (an event stream
+ * never ends by itself).
  * Before Nest's own close, which may cut connections at once.
  */
-async function drain(app: INestApplication): Promise<void> {
+async function drain(app: INestApplication, delay: number): Promise<void> {
   const server = app.getHttpServer() as Server;
   // Loaded with the application, long ago: to name it above would load the framework before the database is started.
   const { Waiters } = await import('../platform/wake/waiters.js');
+  const { Ending } = await import('../platform/http/ending.js');
+  app.get(Ending).begin();
+  server.prependListener('request', (_, response: ServerResponse) => (response.shouldKeepAlive = false));
+  await pause(delay * 1_000);
   app.get(Waiters).release();
   const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await new Promise<void>((done) => void server.close(() => done()));
@@ -142,10 +155,9 @@ async function drain(app: INestApplication): Promise<void> {
 }
 
 function bannerFacts(config: Config, { rootKey }: Made) {
-  const { version } = JSON.parse(readFileSync(join(checkoutRoot(), 'package.json'), 'utf8')) as { version: string };
   const intoFile = rootKey !== undefined && config.rootKeyFile !== undefined;
   return {
-    version,
+    version: serverVersion(),
     url: localUrl(config),
     dataDir: config.embedded ? config.dataDir : undefined,
     rootKey: intoFile ? undefined : rootKey,
@@ -157,14 +169,4 @@ function bannerFacts(config: Config, { rootKey }: Made) {
 function announce(file: string, url: string): void {
   writeFileSync(`${file}.${process.pid}`, JSON.stringify({ url, pid: process.pid }));
   renameSync(`${file}.${process.pid}`, file);
-}
-
-function explain(error: unknown, logger: Logger | undefined, made: Made): void {
-  const reason = error instanceof Error ? error : new Error(String(error));
-  process.stderr.write(`\nThe server did not start.\n${withoutCredentials(reason.message)}\n`);
-  if (!(reason instanceof StartRefused)) {
-    if (logger?.isLevelEnabled('debug')) logger.debug({ err: reason }, 'the server did not start');
-    else process.stderr.write('LOG_LEVEL=debug shows where this came from.\n');
-  }
-  if (made.rootKey !== undefined) process.stderr.write(`The root key has been made, and is shown this once: ${made.rootKey}\n`);
 }

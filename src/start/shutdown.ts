@@ -5,6 +5,7 @@
 export class Shutdown {
   private readonly closers: (() => Promise<void>)[] = [];
   private begun: Promise<never> | undefined;
+  private signal: NodeJS.Signals | undefined;
 
   /** @param say called with the error of a closer that failed; the others still run */
   constructor(
@@ -16,13 +17,23 @@ export class Shutdown {
     return this.begun !== undefined;
   }
 
+  /** Whether a supervisor wants this process replaced; a person at a terminal, or a failure, does not wait. */
+  get isReplacement(): boolean {
+    return this.signal === 'SIGTERM';
+  }
+
   add(closer: () => Promise<void>): void {
     this.closers.push(closer);
   }
 
   /** Ctrl-C reaches the whole process group, and npm passes it on once more: the second of the same moment is the same wish. */
   listen(): void {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void this.run(0));
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        if (!this.isBegun) this.signal = signal;
+        void this.run(0);
+      });
+    }
   }
 
   run(code: number): Promise<never> {

@@ -154,7 +154,7 @@ describe('what stands in the way is said in one message', () => {
     ['a bad signing key', { AUDIT_SIGNING_KEY: 'x' }, /^AUDIT_SIGNING_KEY: /m],
     ['a root key of another form', { ROOT_API_KEY: 'root' }, /^ROOT_API_KEY: /m],
     ['a runtime that is not there', { RUNTIME_PRIMARY: 'nodes' }, /^RUNTIME_PRIMARY: must be one of/m],
-    ['production without a database', { NODE_ENV: 'production' }, /^DATABASE_URL: must be set when NODE_ENV is production/m],
+    ['production without a database', { NODE_ENV: 'production' }, /"level":"fatal".*DATABASE_URL: must be set when NODE_ENV/m],
     ['a database without secrets', { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d' }, /^JWT_SECRET, .*npx countersign secrets/m],
     ['a place for the key that is none', { ROOT_KEY_FILE: '/nonexistent/key' }, /^ROOT_KEY_FILE: /m],
     ['a data directory that cannot be', { DATA_DIR: '/dev/null/data' }, /^DATA_DIR: /m],

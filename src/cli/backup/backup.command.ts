@@ -1,7 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { checkoutRoot } from '../../platform/config/checkout-root.js';
+import { serverVersion } from '../../platform/config/server-version.js';
 import { StartRefused } from '../../platform/config/start-refused.js';
 import { withEnvironmentFile } from '../../start/environment-file.js';
 import {
@@ -82,7 +82,7 @@ async function write(url: string, { out, sealing, meant, signal }: WriteOrder): 
     const { instance, fingerprints } = snapshot.facts;
     const total = snapshot.tables.reduce((sum, { bytes }) => sum + bytes, 0);
     const content = backupContent({
-      snapshot, sealing, secrets: secretsOf(meant, instance, fingerprints), version: versionHere(),
+      snapshot, sealing, secrets: secretsOf(meant, instance, fingerprints), version: serverVersion(),
       onBytes: (bytes) => progress.show(`${progressBar(total === 0 ? 0 : Math.min(0.99, bytes / total))}${megabytes(bytes)}`),
     });
     await writeWhole(out, content.bytes, signal);
@@ -108,10 +108,6 @@ function present(manifest: Manifest, file: string, { seconds, json }: { seconds:
     '  It holds every secret of the installation, and opens by the key or passphrase that you gave alone: keep that elsewhere.',
     '  Not in it: anchors and archives, which are files of their own. Try it out: countersign restore --check', '', '',
   ].join('\n'));
-}
-
-export function versionHere(): string {
-  return (JSON.parse(readFileSync(join(checkoutRoot(), 'package.json'), 'utf8')) as { version: string }).version;
 }
 
 export function megabytes(bytes: number): string {

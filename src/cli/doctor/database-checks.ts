@@ -7,7 +7,8 @@ import { otherKey, signerOf } from '../../modules/audit/keys/signer.js';
 import type { RunStatement } from '../../platform/auth/credentials/credential-source.js';
 import type { Config, ServerSecrets } from '../../platform/config/config.js';
 import { StartRefused } from '../../platform/config/start-refused.js';
-import { OLDEST_POSTGRESQL, dataSourceOptions } from '../../platform/database/data-source.js';
+import { MIGRATION_NAMES, OLDEST_POSTGRESQL } from '../../platform/database/data-source.js';
+import { compareSchema } from '../../platform/database/schema-version.js';
 import { newClient } from '../../platform/database/new-client.js';
 import { failureReason } from '../failure-reason.js';
 import { NEVER_SET_UP } from '../command-output.js';
@@ -27,7 +28,7 @@ export async function databaseChecks(url: string, config: Config, secrets: Serve
     const run: RunStatement = async (sql, parameters) => (await client.query<Record<string, unknown>>(sql, [...parameters])).rows;
     const asked = Date.now();
     const state = await databaseState(run);
-    const findings = [versionFinding(state), clockFinding(state, asked), migrationsFinding(state, url)];
+    const findings = [versionFinding(state), clockFinding(state, asked), migrationsFinding(state)];
     const installation = state.migrations.length === 0 ? undefined : await installationState(run);
     if (installation === undefined) return findings;
     return [...findings, maintenanceFinding(installation), ...await secretsFindings(run, installation, secrets),
@@ -50,14 +51,12 @@ function clockFinding({ now }: DatabaseState, asked: number): Finding {
     : wrong('clocks', detail, 'set both by NTP: past 2 s a server is not ready, past 5 s nothing begins');
 }
 
-function migrationsFinding({ migrations }: DatabaseState, url: string): Finding {
-  const ours = (dataSourceOptions({ url, poolSize: 1 }).migrations as readonly { name: string }[]).map(({ name }) => name);
-  const newer = migrations.filter((name) => !ours.includes(name));
+function migrationsFinding({ migrations }: DatabaseState): Finding {
+  const { missing, newer } = compareSchema(MIGRATION_NAMES, migrations);
   if (newer.length > 0) return wrong('migrations', `the schema is a newer version's (${newer.at(-1)})`, 'start the version that made it');
-  const missing = ours.length - migrations.length;
   if (migrations.length === 0) return note('migrations', NEVER_SET_UP, 'the first start sets it up');
-  return missing === 0 ? well('migrations', `all ${ours.length} have run`)
-    : note('migrations', `${missing} of ${ours.length} have not run`, 'the next start runs them: make a backup before');
+  return missing.length === 0 ? well('migrations', `all ${MIGRATION_NAMES.length} have run`)
+    : note('migrations', `${missing.length} of ${MIGRATION_NAMES.length} have not run`, 'the next start runs them: make a backup before');
 }
 
 function maintenanceFinding({ instance, maintenanceBecause: because }: InstallationState): Finding {

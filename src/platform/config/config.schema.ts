@@ -48,6 +48,9 @@ export const SERVER = {
   APP_URL: optional(baseUrl(), 'Address under which people reach the server; links in messages start with it.', {
     otherwise: 'http://localhost:<PORT>',
   }),
+  SHUTDOWN_DELAY: optional(duration(0, 300), 'After SIGTERM a server is not ready for so long, and serves on, before it ends.', {
+    otherwise: '5s; 0 with the embedded database',
+  }),
   LOG_LEVEL: optional(oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'Least level that is logged.', {
     otherwise: 'warn with the embedded database, else info',
   }),
@@ -104,7 +107,7 @@ export const RUNTIMES = {
 
 export const AUDIT = {
   AUDIT_CHECKPOINT_SECONDS: withDefault('5', integer(1, 600), 'Seconds between signed checkpoints while entries come.'),
-  AUDIT_ANCHORS: optional(anchorList(), 'Where checkpoints are kept besides, separated by commas: file:<folder>, witness:<url>.', {
+  AUDIT_ANCHORS: optional(anchorList(), 'Where checkpoints are kept besides, separated by commas: file:<folder>, witness:<url>; or none.', {
     otherwise: 'file:<DATA_DIR>/anchors',
   }),
   AUDIT_UNANCHORED_MAX_SECONDS: optional(integer(1, YEAR), 'Without an anchor for so long, hardcoded capabilities stop.', {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { crossChecks } from './cross-checks.js';
+import { crossChecks, NO_ANCHOR } from './cross-checks.js';
 import { docOf, environmentSchema, type Environment, type VariableName } from './config.schema.js';
 import type { ModelProvider } from '../../domain/llm/model-provider.js';
 import { checkoutRoot } from './checkout-root.js';
@@ -19,7 +19,7 @@ export type RuntimeName = 'connector' | 'webhook' | 'node';
 
 /** What is said anew below: with a default that depends on other things. */
 type Derived =
-  | 'runtimeFallback' | 'host' | 'appUrl' | 'dataDir' | 'logLevel' | 'auditAnchors' | 'oidcRedirectUri' | 'oidcAudience'
+  | 'runtimeFallback' | 'host' | 'appUrl' | 'dataDir' | 'logLevel' | 'auditAnchors' | 'shutdownDelay' | 'oidcRedirectUri' | 'oidcAudience'
   | 'llmProvidersFile';
 
 /** The environment, checked: `PORT` is `port`, `AGENT_JWT_TTL` is `agentJwtTtl`. Lengths of time are in seconds. */
@@ -31,8 +31,10 @@ export type Config = Omit<CamelCased<Environment>, Derived> & {
   readonly appUrl: string;
   readonly dataDir: string;
   readonly logLevel: NonNullable<Environment['LOG_LEVEL']>;
+  /** In seconds. */
+  readonly shutdownDelay: number;
   readonly runtimeFallback?: RuntimeName;
-  /** Each `file:<folder>` or `witness:<url>`; one at least. */
+  /** Each `file:<folder>` or `witness:<url>`; none where the operator wants none. */
   readonly auditAnchors: readonly string[];
   readonly oidcRedirectUri: string;
   /** Whoever runs models: those of LLM_PROVIDERS_FILE, then those of the two families that are set up. */
@@ -139,10 +141,16 @@ function fromEnvironment(environment: Environment, modelProviders: readonly Mode
     oidcRedirectUri: rest.OIDC_REDIRECT_URI ?? `${appUrl}/api/v1/auth/callback`,
     oidcAudience: rest.OIDC_AUDIENCE ?? rest.OIDC_CLIENT_ID,
     dataDir,
-    auditAnchors: rest.AUDIT_ANCHORS?.length ? rest.AUDIT_ANCHORS : [`file:${join(dataDir, 'anchors')}`],
+    auditAnchors: anchorsOf(rest.AUDIT_ANCHORS, dataDir),
     logLevel: rest.LOG_LEVEL ?? (embedded ? 'warn' : 'info'),
+    shutdownDelay: rest.SHUTDOWN_DELAY ?? (embedded ? 0 : 5),
     runtimeFallback: fallback === 'true' ? 'webhook' : fallback === 'false' ? undefined : fallback,
   });
+}
+
+function anchorsOf(named: readonly string[] | undefined, dataDir: string): readonly string[] {
+  if (!named?.length) return [`file:${join(dataDir, 'anchors')}`];
+  return named.filter((name) => name !== NO_ANCHOR);
 }
 
 const camelCase = (name: string) => name.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -54,9 +54,21 @@ function secretProblems(env: Environment): string[] {
   return problems;
 }
 
+/** In AUDIT_ANCHORS: the operator wants none. */
+export const NO_ANCHOR = 'none';
+
 function auditProblems(env: Environment): string[] {
-  if (env.AUDIT_RETENTION_DAYS === undefined || env.AUDIT_ARCHIVE !== undefined) return [];
-  return ['AUDIT_ARCHIVE: must be set when AUDIT_RETENTION_DAYS is: what is swept is archived first'];
+  const problems: string[] = [];
+  if (env.AUDIT_ANCHORS?.includes(NO_ANCHOR)) {
+    if (env.AUDIT_ANCHORS.length > 1) problems.push('AUDIT_ANCHORS: is none, and names anchors too');
+    if (env.AUDIT_UNANCHORED_MAX_SECONDS !== undefined) {
+      problems.push('AUDIT_UNANCHORED_MAX_SECONDS: is about anchors, and AUDIT_ANCHORS is none');
+    }
+  }
+  if (env.AUDIT_RETENTION_DAYS !== undefined && env.AUDIT_ARCHIVE === undefined) {
+    problems.push('AUDIT_ARCHIVE: must be set when AUDIT_RETENTION_DAYS is: what is swept is archived first');
+  }
+  return problems;
 }
 
 function channelProblems(env: Environment): string[] {

@@ -108,8 +108,8 @@ export const destinationList = () =>
 
 export const anchorList = () =>
   list(
-    (item) => /^file:./.test(item) || (item.startsWith('witness:') && httpUrl().safeParse(item.slice(8)).success),
-    'must be anchors, each file:<folder> or witness:<url>, separated by commas',
+    (item) => item === 'none' || /^file:./.test(item) || (item.startsWith('witness:') && httpUrl().safeParse(item.slice(8)).success),
+    'must be anchors, each file:<folder> or witness:<url>, separated by commas; or none',
   );
 
 function isNetwork(item: string): boolean {

@@ -24,21 +24,22 @@ describe('a start', () => {
     const { make, made } = failing(refused, starting, slow);
     const said: string[] = [];
     expect(await connected(make, (line) => said.push(line))).toBe(made[3]);
-    expect(said).toEqual(['the database cannot be reached (ECONNREFUSED): the start waits for it, up to 30 s']);
+    const reason = 'ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:1';
+    expect(said).toEqual([`the database cannot be reached (${reason}): the start waits for it, up to 30 s`]);
   });
 
   test.each(['28P01', '28000', '3D000'])('does not wait for a database that refuses it (%s)', async (code) => {
     const { make, made } = failing(Object.assign(new Error('no'), { code }));
     const said: string[] = [];
     await expect(connected(make, (line) => said.push(line))).rejects.toThrow(new StartRefused(
-      `DATABASE_URL: the database cannot be reached (${code})`,
+      `DATABASE_URL: the database cannot be reached (${code}: no)`,
     ));
     expect([made.length, said]).toEqual([1, []]);
   });
 
   test('does not wait for ever', async () => {
     const { make, made } = failing(...Array<Error>(100).fill(refused));
-    await expect(connected(make, () => undefined, 300)).rejects.toThrow('DATABASE_URL: the database cannot be reached (ECONNREFUSED)');
+    await expect(connected(make, () => undefined, 300)).rejects.toThrow('DATABASE_URL: the database cannot be reached (ECONNREFUSED: ');
     expect(made.length).toBeGreaterThan(1);
   });
 });

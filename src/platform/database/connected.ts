@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { StartRefused } from '../config/start-refused.js';
 import { isConnectionError } from '../http/reply/failure.js';
+import { withoutCredentials } from '../logging/logger.js';
 
 /** How long a start waits for its database. */
 const PATIENCE_MS = 30_000;
@@ -23,12 +24,19 @@ export async function connected(
   for (let isFirst = true; ; isFirst = false) {
     const error = await made(make);
     if (!(error instanceof Error)) return error;
-    const reason = `the database cannot be reached (${(error as { code?: string }).code ?? error.message})`;
+    const reason = `the database cannot be reached (${saidBy(error)})`;
     const isFinal = !isConnectionError(error) || REFUSED.test((error as { code?: string }).code ?? '');
     if (isFinal || performance.now() >= deadline) throw new StartRefused(`DATABASE_URL: ${reason}`);
     if (isFirst) say(`${reason}: the start waits for it, up to ${Math.round(patienceMs / 1_000)} s`);
     await pause(TRY_AGAIN_MS);
   }
+}
+
+/** Its code, and what the driver or a pooler says. */
+function saidBy(error: Error): string {
+  const { code } = error as { code?: string };
+  const message = withoutCredentials(error.message);
+  return [code, message].filter(Boolean).join(': ');
 }
 
 /** One that could not connect is not used again. */

@@ -13,7 +13,18 @@ import { CreateTasks20261121001000 } from '../../../migrations/20261121001000-cr
 import { CreateLanguageModels20261121001100 } from '../../../migrations/20261121001100-create-language-models.js';
 import { CoalescingSocket } from './batching/coalescing-socket.js';
 import { SESSION, UNLIMITED_SESSION } from './new-client.js';
+import { compareSchema, migrationsIn, refuseNewer } from './schema-version.js';
+import { sessionClient } from './session-client.js';
 import './statements/json-columns.js';
+
+const MIGRATIONS = [
+  CreateAuditLog20261121000100, CreatePeople20261121000200, CreateAgentsAndGrants20261121000300, CreateGateAndHitl20261121000400,
+  CreateSignIn20261121000500, CreatePlatform20261121000600, CreateNotifications20261121000700, CreateSecrets20261121000800,
+  CreateNodeWork20261121000900, CreateTasks20261121001000, CreateLanguageModels20261121001100,
+] as const;
+
+/** Of this version, in their order. */
+export const MIGRATION_NAMES: readonly string[] = MIGRATIONS.map(({ name }) => name);
 
 export const OLDEST_POSTGRESQL = 150_000;
 export const MIGRATION_LOCK = 715_517_001;
@@ -27,22 +38,20 @@ export interface DatabaseOptions {
   answerTimeoutMs?: number;
   /** Looks at every new connection before it is used; one that it refuses is closed. */
   verify?: (client: PoolClient, done: (error?: Error) => void) => void;
+  /** Hears what the database refuses, and that a connection could not be made. */
+  onError?: (error: unknown) => void;
   /** For migrations: an index over a large table, and the wait for its lock, take as long as they take. */
   withoutLimits?: true;
 }
 
 export function dataSourceOptions(
-  { url, poolSize, connectTimeoutMs = 1_000, answerTimeoutMs, verify, withoutLimits }: DatabaseOptions,
+  { url, poolSize, connectTimeoutMs = 1_000, answerTimeoutMs, verify, onError, withoutLimits }: DatabaseOptions,
 ): DataSourceOptions {
   return {
     type: 'postgres',
     url,
     poolSize,
-    migrations: [
-      CreateAuditLog20261121000100, CreatePeople20261121000200, CreateAgentsAndGrants20261121000300, CreateGateAndHitl20261121000400,
-      CreateSignIn20261121000500, CreatePlatform20261121000600, CreateNotifications20261121000700, CreateSecrets20261121000800,
-      CreateNodeWork20261121000900, CreateTasks20261121001000, CreateLanguageModels20261121001100,
-    ],
+    migrations: [...MIGRATIONS],
     migrationsTableName: 'migrations',
     // Each migration commits with its own row in the table, so a failed one leaves those before it in place.
     migrationsTransactionMode: 'each',
@@ -51,7 +60,7 @@ export function dataSourceOptions(
     // pg's own defaults wait for ever: for a free connection, and for a server that has gone silent.
     extra: {
       ...hostParameter(url),
-      options: withoutLimits ? UNLIMITED_SESSION : SESSION,
+      Client: sessionClient(withoutLimits ? UNLIMITED_SESSION : SESSION, onError),
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: answerTimeoutMs,
       keepAlive: true,
@@ -80,9 +89,10 @@ export function createDataSource(options: DatabaseOptions): DataSource {
  * same time collide.
  *
  * @param dataSource without limits, of two connections at least
- * @throws Error on a PostgreSQL older than 15
+ * @returns the names of those that have run now
+ * @throws StartRefused where the schema is a newer version's; Error on a PostgreSQL older than 15
  */
-export async function migrate(dataSource: DataSource): Promise<void> {
+export async function migrate(dataSource: DataSource): Promise<string[]> {
   const lock = dataSource.createQueryRunner();
   await lock.connect();
   try {
@@ -90,7 +100,8 @@ export async function migrate(dataSource: DataSource): Promise<void> {
     if (version < OLDEST_POSTGRESQL) throw new Error(`PostgreSQL 15 or newer is needed; this server is ${Math.floor(version / 10_000)}.`);
     await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     try {
-      await dataSource.runMigrations();
+      refuseNewer(compareSchema(MIGRATION_NAMES, await migrationsIn(lock)));
+      return (await dataSource.runMigrations()).map(({ name }) => name);
     } finally {
       await lock.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
     }

@@ -7,6 +7,8 @@ import { CONFIG, type CompleteConfig } from '../config/config.js';
 import { OutboxSignal } from '../outbox/outbox-signal.js';
 import { connected } from './connected.js';
 import { dataSourceOptions } from './data-source.js';
+import { DatabaseFaults } from './faults/database-faults.js';
+import { Heartbeat } from './faults/heartbeat.service.js';
 import { IdempotencyKeys } from './transaction/idempotency.js';
 import { Janitor } from './janitor.service.js';
 import { NewConnections } from './new-connections.js';
@@ -30,7 +32,7 @@ const shared = [
       ReservedPool.beside(pool, (reserved) => new UnitOfWork(reserved, ...parts), sayAtStart),
   },
   { provide: Leadership, useClass: LeadershipByLock },
-  NewConnections,
+  NewConnections, DatabaseFaults, Heartbeat,
   IdempotencyKeys, Janitor, OutboxSignal, Statements, StatementsOnPool, UnitOfWork,
 ];
 
@@ -39,10 +41,11 @@ const shared = [
 @Module({
   imports: [
     TypeOrmModule.forRootAsync({
-      inject: [CONFIG, NewConnections],
-      useFactory: (config: CompleteConfig, fresh: NewConnections) => ({
+      inject: [CONFIG, NewConnections, DatabaseFaults],
+      useFactory: (config: CompleteConfig, fresh: NewConnections, faults: DatabaseFaults) => ({
         ...dataSourceOptions({
           url: config.databaseUrl, poolSize: config.databasePoolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS, verify: fresh.verify,
+          onError: faults.note,
         }),
         autoLoadEntities: true,
         // The factory below does it, and says so once.

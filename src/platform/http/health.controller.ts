@@ -2,9 +2,13 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { ReadinessFacts } from '../audit/readiness-facts.js';
 import { Access } from '../auth/access/access.decorator.js';
+import { Heartbeat } from '../database/faults/heartbeat.service.js';
 import { ReservedPool } from '../database/reserved-pool.js';
 import { OutboxWorker } from '../outbox/outbox.worker.js';
+import { Ending } from './ending.js';
 import { ServedInMaintenance } from './maintenance.guard.js';
+import { faultOf } from './reply/database-faults.js';
+import { unavailable } from './reply/failure.js';
 import { Problem } from './reply/problem.js';
 import { Replies } from './reply/replies.js';
 
@@ -46,8 +50,10 @@ export class HealthController {
 
   constructor(
     private readonly reserve: ReservedPool,
+    private readonly heartbeat: Heartbeat,
     private readonly outbox: OutboxWorker,
     private readonly facts: ReadinessFacts,
+    private readonly ending: Ending,
   ) {}
 
   @Get()
@@ -66,9 +72,15 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Whether calls can be served: 503 while the database is away or in maintenance mode, or its clock and ours differ. */
+  /**
+   * Whether calls can be served: 503 while the database is away, cannot write or is in maintenance mode, its clock and ours differ, or this
+   * server has been asked to end.
+   */
   @Get('ready')
-  @ApiOperation({ summary: 'Whether calls can be served', description: '503 while the database is away or held.' })
+  @ApiOperation({
+    summary: 'Whether calls can be served',
+    description: '503 while the database is away, cannot write or is held, or this server ends; `detail` says which.',
+  })
   @Access('public')
   @Replies(200, ReadyReply)
   ready(): Promise<ReadyReply> {
@@ -77,9 +89,10 @@ export class HealthController {
   }
 
   private async look(): Promise<ReadyReply> {
+    this.ending.assertStays();
     const asked = Date.now();
-    const now = await this.reserve.now().catch(() => {
-      throw new Problem('UNAVAILABLE', 'The database cannot be reached.', { headers: { 'Retry-After': '1' } });
+    const now = await this.reserve.now().catch((error: unknown) => {
+      throw unavailable(faultOf(error)?.fault ?? 'unreachable');
     });
     const answered = Date.now();
     const clockSkewMs = now.getTime() < asked ? asked - now.getTime() : Math.max(0, now.getTime() - answered);
@@ -87,6 +100,7 @@ export class HealthController {
       const detail = `This server's clock differs from the database's by ${clockSkewMs} ms.`;
       throw new Problem('UNAVAILABLE', detail, { headers: { 'Retry-After': '5' } });
     }
+    await this.heartbeat.assertWrites();
     const [parkedEffects, facts] = await Promise.all([this.outbox.parked(), this.facts.look()]);
     return { status: 'ready', clockSkewMs, parkedEffects, ...(facts as Omit<ReadyReply, 'status' | 'clockSkewMs' | 'parkedEffects'>) };
   }

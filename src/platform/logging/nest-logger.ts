@@ -2,12 +2,15 @@ import type { LoggerService } from '@nestjs/common';
 import type { Level } from 'pino';
 import type { Logger } from './logger.js';
 
+/** The framework itself tells of each of its modules and routes. */
+const FRAMEWORK: ReadonlySet<unknown> = new Set(['InstanceLoader', 'NestApplication', 'NestFactory', 'RouterExplorer', 'RoutesResolver']);
+
 /** Nest's log lines through ours. Nest passes the context last, and for errors a stack before it. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
   log(message: unknown, ...rest: unknown[]): void {
-    this.write('info', message, rest);
+    this.write(FRAMEWORK.has(rest.at(-1)) ? 'debug' : 'info', message, rest);
   }
 
   error(message: unknown, ...rest: unknown[]): void {

@@ -71,6 +71,8 @@ export class LeasedQuotas {
   private readonly ahead: number;
   private readonly now: () => number;
   private awayUntil = -Infinity;
+  /** Why the last lease that could not be had was not. */
+  awayBecause: unknown;
   /** Whose leases were late since the last one that came in time; LATE_SUBJECTS at most. */
   private readonly late = new Set<string>();
 
@@ -152,6 +154,7 @@ export class LeasedQuotas {
       this.late.clear();
       return true;
     } catch (error) {
+      this.awayBecause = error;
       this.holdBack(subject, lease, error);
       this.terms.onAway?.(error);
       return false;

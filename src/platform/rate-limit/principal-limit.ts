@@ -1,5 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
+import { faultOf } from '../http/reply/database-faults.js';
+import { unavailable } from '../http/reply/failure.js';
 import { Problem } from '../http/reply/problem.js';
 import type { LeasedQuotas } from './leased-quotas.js';
 
@@ -25,7 +27,7 @@ export class LeasedStorage implements ThrottlerStorage {
     const asked = this.quotas.take(key);
     const answer = asked instanceof Promise ? await asked : asked;
     // The call itself would need the same database. Letting calls pass would switch the limit off under overload, when it matters.
-    if (answer === undefined) throw new Problem('UNAVAILABLE', 'Calls cannot be counted now. Please try again in a moment.');
+    if (answer === undefined) throw notCounted(this.quotas.awayBecause);
     const timeToExpire = answer.endsInMs / 1_000;
     return {
       totalHits: this.limit - answer.remaining,
@@ -34,4 +36,9 @@ export class LeasedStorage implements ThrottlerStorage {
       timeToBlockExpire: answer.allowed ? 0 : timeToExpire,
     };
   }
+}
+
+function notCounted(because: unknown): Problem {
+  const shown = faultOf(because);
+  return shown ? unavailable(shown.fault) : new Problem('UNAVAILABLE', 'Calls cannot be counted now. Please try again in a moment.');
 }

@@ -58,7 +58,7 @@ describe('the routes', () => {
       'GET /', 'GET /account', 'GET /api/v1/audit/checkpoints', 'GET /api/v1/audit/keys', 'GET /api/v1/audit/verifier',
       'GET /api/v1/auth/callback', 'GET /api/v1/auth/login', 'GET /chat-accounts/link',
       'GET /health', 'GET /health/live', 'GET /health/ready', 'GET /hitl/{id}/approve', 'GET /hitl/{id}/reject',
-      'GET /invitations/{token}', 'GET /sign-in',
+      'GET /invitations/{token}', 'GET /sign-in', 'GET /version',
       'POST /api/v1/auth/backchannel-logout', 'POST /api/v1/auth/invitations/{token}/passkey',
       'POST /api/v1/auth/invitations/{token}/passkey/options', 'POST /api/v1/auth/passkey', 'POST /api/v1/auth/passkey/options',
       'POST /api/v1/node/activate', 'POST /api/v1/notifications/callbacks/slack', 'POST /hitl/{id}/approve', 'POST /hitl/{id}/reject',

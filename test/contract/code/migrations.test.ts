@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
+import { StartRefused } from '../../../src/platform/config/start-refused.js';
 import { createDataSource, migrate } from '../../../src/platform/database/data-source.js';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
 
@@ -20,6 +21,14 @@ test('servers that start at once migrate in turn: each migration runs once', asy
   await Promise.all(servers.map(migrate));
   const rows = await database.sql<{ name: string }>('select name from migrations order by id');
   expect(rows.map(({ name }) => name)).toEqual(servers[0]!.migrations.map(({ name }) => name));
+});
+
+test('a schema that a newer version has migrated is refused by the names of what this one does not know', async () => {
+  await database.sql(`insert into migrations (timestamp, name) values (20990101000000, 'AddWhatIsToCome20990101000000')`);
+  await expect(migrate(servers[0]!)).rejects.toThrow(new StartRefused(
+    'DATABASE_URL: the schema is a newer version\'s: this one does not know AddWhatIsToCome20990101000000. '
+    + 'Start the version that made it or a newer one; there is no way back but a backup.'));
+  await database.sql('delete from migrations where timestamp = 20990101000000');
 });
 
 test('the first schema cannot be undone', async () => {

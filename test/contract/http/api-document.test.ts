@@ -52,7 +52,7 @@ describe('operations', () => {
     const isInternal = ({ path }: { path: string }) => path.startsWith('/internal/');
     expect(operations.filter((one) => isInternal(one) !== (one.tags[0] === 'Internal' && one['x-internal'] === true))).toEqual([]);
     const isOfBrowsers = ({ path, requestBody }: Pick<Operation, 'requestBody'> & { path: string }) =>
-      requestBody?.content['application/x-www-form-urlencoded'] !== undefined || !/^\/(?:api|internal|health)\b/.test(path) ||
+      requestBody?.content['application/x-www-form-urlencoded'] !== undefined || !/^\/(?:api|internal|health|version)\b/.test(path) ||
       /\/auth\/(?:login|callback)$/.test(path);
     expect(operations.filter((one) => isOfBrowsers(one) !== (one.tags[0] === 'Pages and forms'))).toEqual([]);
   });

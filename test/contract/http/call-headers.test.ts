@@ -45,7 +45,7 @@ test('a key that cannot be one is refused where a key is declared, and read nowh
 });
 
 test('a preference and a trace are declared wherever a program calls', () => {
-  const forPrograms = scenario.routes.filter(({ template }) => /^\/(?:api|internal|health)\b/.test(template))
+  const forPrograms = scenario.routes.filter(({ template }) => /^\/(?:api|internal|health|version)\b/.test(template))
     .filter(({ takesForm, template }) => !takesForm && !/\/auth\/(?:login|callback)$/.test(template));
   expect(forPrograms.filter((route) => !takes(route, 'Prefer') || !takes(route, 'Traceparent')).map(nameOf)).toEqual([]);
   expect(scenario.routes.filter((route) => takes(route, 'Prefer') && !forPrograms.includes(route)).map(nameOf)).toEqual([]);

@@ -204,6 +204,7 @@ test('people, teams, organizations and stops', async () => {
   const anybody = answers.of(anonymous(server));
   (await anybody.get('/health')).expect(200);
   (await anybody.get('/health/ready')).expect(200);
+  (await anybody.get('/version')).expect(200);
   (await anybody.get(`${V1}/agents`)).expect(401);
   wereCalled('users.create 201', 'auth.me 200', 'teams.addMember 201', 'stops.lift 204', 'users.eraseData 200', 'health.ready 200');
 });

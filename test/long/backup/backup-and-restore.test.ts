@@ -55,7 +55,7 @@ test('a database that is written to is backed up as it is at one moment, and com
   const tables = await target.sql<{ name: string }>(
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by relname`);
   expect(tables.map(({ name }) => name).filter((name) => !manifest.tables.some((one) => one.name === name)))
-    .toEqual(['hitl_events', 'migrations', 'rate_quotas']);
+    .toEqual(['hitl_events', 'migrations', 'rate_quotas', 'server_heartbeats']);
   const disabled = await target.sql(`select tgname from pg_trigger where not tgisinternal and tgenabled <> 'O'`);
   expect(disabled).toEqual([]);
   expect(await target.sql('select count(*)::integer as events from hitl_events')).toEqual([{ events: 0 }]);

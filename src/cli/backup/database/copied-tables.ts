@@ -15,9 +15,9 @@ export const COPIED: readonly string[] = [
 /**
  * `migrations` is made anew by running them. `hitl_events` repeats for a day what clients missed, in the order of the transaction numbers
  * of the database that it was written in, which another one does not go on from. `rate_quotas` is empty after a crash, so that nothing
- * rests on it.
+ * rests on it. `server_heartbeats` is about servers that run.
  */
-export const LEFT_OUT: readonly string[] = ['migrations', 'hitl_events', 'rate_quotas'];
+export const LEFT_OUT: readonly string[] = ['migrations', 'hitl_events', 'rate_quotas', 'server_heartbeats'];
 
 /** Whatever the role or the database prefers, values are written and read in one and the same form. */
 export const FIXED_TEXT = [

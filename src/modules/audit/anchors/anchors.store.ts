@@ -13,6 +13,8 @@ export async function watermarks(run: ReadStatement): Promise<Map<string, number
 export async function anchoredSize(
   run: ReadStatement, names: readonly string[], reported: ReadonlyMap<string, number> = new Map(),
 ): Promise<number> {
+  // Without anchors nothing waits for one.
+  if (names.length === 0) return Number.MAX_SAFE_INTEGER;
   const known = await watermarks(run);
   return Math.min(...names.map((name) => Math.min(known.get(name) ?? 0, reported.get(name) ?? Infinity)));
 }

@@ -16,6 +16,7 @@ import { ourTree } from '../proofs/proof.query.js';
 
 const LOOK_EVERY_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
+const SAID_AGAIN_AFTER_MS = 60_000;
 
 /** How far publishing to one anchor has come, and when the next attempt is due. */
 interface AnchorProgress {
@@ -24,7 +25,11 @@ interface AnchorProgress {
   kept?: Anchored;
   failures: number;
   notBefore: number;
+  /** When its failures were last said. */
+  saidAt: number;
 }
+
+const newProgress = (): AnchorProgress => ({ busy: false, failures: 0, notBefore: 0, saidAt: -Infinity });
 
 /**
  * Gives every anchor the newest checkpoint that was committed, each at its own pace: one that is away or slow keeps neither the others
@@ -77,7 +82,7 @@ export class CheckpointPublisher implements BeforeApplicationShutdown {
     const origin = originOf(await instanceName(this.reserve.run), PLATFORM_TREE);
     const known = await watermarks(this.reserve.run);
     for (const anchor of this.anchors) {
-      const progress = getOrInsert(this.progress, anchor, (): AnchorProgress => ({ busy: false, failures: 0, notBefore: 0 }));
+      const progress = getOrInsert(this.progress, anchor, newProgress);
       const isThere = progress.kept?.size === ours.newest.size && progress.kept.root === ours.newest.root;
       if (progress.busy || isThere || performance.now() < progress.notBefore) continue;
       progress.busy = true;
@@ -96,17 +101,23 @@ export class CheckpointPublisher implements BeforeApplicationShutdown {
       this.agreeing.kept(anchor.name, kept.size);
       // As the leader, so that an older leader's word does not come after a newer one's.
       await this.leadership.run((run) => setWatermark(run, anchor.name, kept));
+      if (progress.failures > 0) this.logger.info({ anchor: anchor.name }, 'checkpoints are published again');
       progress.failures = 0;
+      progress.saidAt = -Infinity;
     } catch (error) {
       if (error instanceof NotLeading || isPassing(error)) return;
       progress.notBefore = performance.now() + Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** Math.min(progress.failures++, 10));
-      await this.failed(anchor, error, progress.failures);
+      await this.failed(anchor, error, progress);
     }
   }
 
-  private async failed(anchor: Anchor, error: unknown, failures: number): Promise<void> {
+  private async failed(anchor: Anchor, error: unknown, progress: AnchorProgress): Promise<void> {
     const message = error instanceof Error ? error.message : String(error);
-    if (failures === 1) this.logger.warn({ err: error, anchor: anchor.name }, 'a checkpoint could not be published; it is tried again');
+    if (performance.now() - progress.saidAt >= SAID_AGAIN_AFTER_MS) {
+      progress.saidAt = performance.now();
+      const what = { err: error, anchor: anchor.name, failures: progress.failures };
+      this.logger.warn(what, 'checkpoints cannot be published (docs/runbooks.md#anchor-unwritable); it is tried again');
+    }
     try {
       // Another history than ours, or a longer one: that is for the comparison with all of them to judge.
       if (error instanceof AnchorContradicts) {

@@ -18,6 +18,7 @@ import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
 import { type AdmissionPlan, planAdmission } from './admission-plan.js';
 import { COMMIT, type CommitAnswer, commitParameters, type PlannedItem } from './commit-statement.js';
 import { CommittedSignals } from './committed-signals.js';
+import { DelayedCalls, TOO_LATE } from './delayed-calls.js';
 import { UnknownCommits } from './unknown-commits.query.js';
 
 type Outcome = ItemOutcome<AdmissionAnswer>;
@@ -25,14 +26,7 @@ interface Planned extends PlannedItem {
   readonly index: number;
 }
 
-/** How long an item waits when somebody else has the lock of its agent's head, or its organization's barrier. */
-const BUSY_PAUSE_MS = 5;
 const AGAIN: Outcome = { kind: 'again', afterMs: 0 };
-const LATER: Outcome = { kind: 'again', afterMs: BUSY_PAUSE_MS };
-const TOO_LATE: Outcome = {
-  kind: 'error',
-  error: new Problem('UNAVAILABLE', 'The call could not be decided in time; nothing was done.', { headers: { 'Retry-After': '1' } }),
-};
 
 /**
  * A batch of calls through the gate: read the facts in one statement without locks (or take those of a moment ago), decide
@@ -42,6 +36,7 @@ const TOO_LATE: Outcome = {
 @Injectable()
 export class AdmissionBatch {
   private readonly recent = new RecentFacts();
+  private readonly delayed = new DelayedCalls();
 
   constructor(
     private readonly statements: Statements,
@@ -94,7 +89,7 @@ export class AdmissionBatch {
 
   /** Checks the caller, looks for an earlier answer, and decides. Nothing is written yet. */
   private judge(item: AdmissionItem, facts: Facts, soFar: DecidedSoFar): AdmissionPlan | Outcome {
-    if (Date.now() >= item.deadline.getTime()) return TOO_LATE;
+    if (Date.now() >= item.deadline.getTime()) return this.delayed.tooLate(item);
     const unauthenticated = whyNotAuthenticated(item, facts);
     if (unauthenticated !== undefined) return { kind: 'error', error: new Problem('UNAUTHENTICATED', unauthenticated) };
     if (!facts.agent) return { kind: 'error', error: new Problem('NOT_FOUND', 'There is no such agent.') };
@@ -139,7 +134,7 @@ export class AdmissionBatch {
       return;
     }
     planned.forEach(({ index, item, plan }, n) => {
-      outcomes[index] = outcomeOf(results[n]!, plan);
+      outcomes[index] = results[n] === 'busy' ? this.delayed.busy(item) : outcomeOf(results[n]!, plan);
       if (results[n] !== 'ok') this.recent.forget(item);
     });
     this.signals.send(planned.filter((_, n) => results[n] === 'ok'));
@@ -158,7 +153,7 @@ export class AdmissionBatch {
       return;
     }
     if (isPassing(error)) {
-      for (const { index } of planned) outcomes[index] = LATER;
+      for (const { index, item } of planned) outcomes[index] = this.delayed.failed(item, error);
       return;
     }
     if (planned.length === 1) {
@@ -230,8 +225,6 @@ function outcomeOf(result: string, plan: AdmissionPlan): Outcome {
       return { kind: 'answer', answer: plan.answer };
     case 'stale':
       return AGAIN;
-    case 'busy':
-      return LATER;
     default:
       return TOO_LATE;
   }

@@ -1,6 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
 import type { CapabilityFacts } from '../../../domain/gate/decide.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { LOGGER } from '../../../platform/logging/token.js';
 import { Waiters } from '../../../platform/wake/waiters.js';
 import type { Closed } from '../../executions/closing/closing-events.js';
 import type { ExecutionRuntime } from '../../executions/execution.entity.js';
@@ -22,6 +24,7 @@ export class RunExecutionService {
     private readonly runtimes: RuntimeSelection,
     private readonly closing: CloseExecutionService,
     private readonly waiters: Waiters,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Whether a call that this runtime may have made already can be made again, with the same key. */
@@ -59,6 +62,11 @@ export class RunExecutionService {
     if (hitlRequestId !== undefined) this.waiters.wake(hitlRequestId);
   }
 
+  /** Without the message, which may quote what the other side has said. */
+  private sayFailed({ executionId, agentId, capability }: StartedExecution, { status, error }: Closed, runtime: ExecutionRuntime): void {
+    this.logger.warn({ executionId, agentId, capability, runtime, outcome: status, code: error?.code }, 'an execution did not succeed');
+  }
+
   private async runAndClose(execution: StartedExecution): Promise<Closed | undefined> {
     const begun = performance.now();
     let outcome: RuntimeReturn;
@@ -74,6 +82,7 @@ export class RunExecutionService {
     const closed = outcome.kind === 'elsewhere' ? (outcome.closed ?? (await this.closing.closedElsewhere(execution)))
       : await this.closing.close(execution, outcome, runtime, Math.round(performance.now() - begun));
     this.announce(execution.executionId, execution.hitlRequestId);
+    if (closed && closed.status !== 'executed') this.sayFailed(execution, closed, runtime);
     return closed;
   }
 }

@@ -27,7 +27,9 @@ const TABLES: readonly Erasable[] = [
 @Injectable()
 export class PlatformPersonalData implements PersonalData {
   readonly name = 'platform';
-  readonly tables = { ...classesOf(TABLES), rate_quotas: { subject: 'personal' } } as const;
+  readonly tables = {
+    ...classesOf(TABLES), rate_quotas: { subject: 'personal' }, server_heartbeats: { version: 'code', room: 'code' },
+  } as const;
 
   constructor(
     holders: PersonalDataHolders,

@@ -13,7 +13,7 @@ const LOOK_EVERY_MS = 1_000;
 /** Above the session's own limits: past it nobody is there. */
 const ANSWER_TIMEOUT_MS = 8_000;
 /** The database notices within some 15 s that a leader's machine is gone, rather than within hours. */
-const KEEPALIVES = '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp_keepalives_count=3';
+const KEEPALIVES = { tcp_keepalives_idle: '5', tcp_keepalives_interval: '3', tcp_keepalives_count: '3' };
 
 /** This replica's part among the others: leading them or not. */
 export abstract class Leadership {
@@ -145,7 +145,7 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
     const client = newClient({
       url: this.config.databaseListenUrl ?? this.config.databaseUrl,
       name: 'countersign leader',
-      session: `${SESSION} ${KEEPALIVES}`,
+      session: { ...SESSION, ...KEEPALIVES },
       answerTimeoutMs: ANSWER_TIMEOUT_MS,
     });
     client.on('error', (error) => this.lost(client, error));

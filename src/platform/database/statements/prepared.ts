@@ -23,7 +23,7 @@ export function toNamedStatement(text: string): NamedStatement | undefined {
 const BEGIN = 'START TRANSACTION';
 // One plan for all values, made once a connection. It outlives the moment when a table was small, so rows are looked up by their
 // keys in it, and in no other way; a plan for these very values is made each time where a set may be of any size, which is dearer
-// than the statement itself. Such switches make plans look dear, and worth compiling: never, also where a pooler drops a session's options.
+// than the statement itself. Such switches make plans look dear, and worth compiling: never.
 const BEGIN_BY_KEY = [
   BEGIN, ...['plan_cache_mode = force_generic_plan', 'enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off', 'jit = off']
     .map((setting) => `SET LOCAL ${setting}`),

@@ -94,6 +94,9 @@ export async function joinBarriers(runner: QueryRunner, organizationIds: readonl
   for (const organizationId of [...new Set(organizationIds)].sort()) await runner.query(JOIN_BARRIER, [organizationId]);
 }
 
+/** What they were before is kept beside them: their default is the role's, not the session's. */
+const [LOCK, STATEMENT] = ['lock_timeout', 'statement_timeout'];
+
 /**
  * The same for a transaction that changes shared facts of the organizations `changed`. It takes the barriers of these exclusively: every
  * transaction that judged by the older facts has ended, and none begins to judge before this one ends. All barriers are taken in one
@@ -105,13 +108,16 @@ export async function joinBarriers(runner: QueryRunner, organizationIds: readonl
 export async function takeBarriers(
   dataSource: DataSource, runner: QueryRunner, changed: readonly string[], shared: readonly string[],
 ): Promise<void> {
-  await runner.query('set local lock_timeout = 0; set local statement_timeout = 0');
+  await runner.query(`select set_config('countersign.${LOCK}', current_setting('${LOCK}'), true),
+    set_config('countersign.${STATEMENT}', current_setting('${STATEMENT}'), true);
+    set local ${LOCK} = 0; set local ${STATEMENT} = 0`);
   await terminateIdleBlockers(dataSource, runner, async () => {
     for (const organizationId of [...new Set([...changed, ...shared])].sort()) {
       await runner.query(changed.includes(organizationId) ? TAKE_BARRIER : JOIN_BARRIER, [organizationId]);
     }
   });
-  await runner.query(`set local lock_timeout to default; set local statement_timeout to default;
+  await runner.query(`select set_config('${LOCK}', current_setting('countersign.${LOCK}'), true),
+    set_config('${STATEMENT}', current_setting('countersign.${STATEMENT}'), true);
     set local idle_in_transaction_session_timeout = ${SILENT_MS}`);
 }
 

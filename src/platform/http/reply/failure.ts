@@ -1,64 +1,22 @@
 import { HttpException } from '@nestjs/common';
 import { PROBLEMS, type ProblemCode } from '../../../domain/problems.js';
+import { type DatabaseFault, FAULT_DETAILS, faultOf, within } from './database-faults.js';
 import { Problem } from './problem.js';
 
-/** Codes of the system and of PostgreSQL (appendix A) that say: the database cannot be reached, or is going away. */
-const CONNECTION_CODES: ReadonlySet<string> = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN',
-  '57P01', '57P02', '57P03', '53300',
-  // It ended our transaction because we had been silent in it for too long: this process was starved, or frozen.
-  '25P03',
-  // It refuses us altogether: takes no connections, is gone, or no longer knows our name.
-  '55000', '3D000', '28000', '28P01',
-]);
-
-/** The database is there and cannot do this now: cancelled or waited too long, out of resources, deadlocks, a standby. */
-// 42501: the right to write the log was withdrawn. Nothing runs that cannot be recorded.
-const BUSY_CODES: ReadonlySet<string> = new Set(['42501', '57014', '55P03', '40001', '40P01', '53000', '53100', '53200', '25006']);
+export { isConnectionError } from './database-faults.js';
 
 /** Errors of waiting too long for a lock, and of transactions in each other's way. */
 const LOCK_CODES: ReadonlySet<string> = new Set(['55P03', '57014', '40P01', '40001']);
 
-/** pg, its pool and TypeORM put these in words only; a runner whose connection the database ended counts as released. */
-const CONNECTION_WORDS =
-  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|encountered a connection error|runner already released/;
-
-/** Whether an error means that the connection to the database failed or could not be made. */
-export function isConnectionError(error: unknown): boolean {
-  return within(error, ({ code, message }) =>
-    typeof code === 'string' && (CONNECTION_CODES.has(code) || /^08[0-9A-Z]{3}$/.test(code))
-      ? true
-      : typeof message === 'string' && CONNECTION_WORDS.test(message),
-  );
-}
-
 /** Whether asking again in a moment may help. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof Problem) return error.code === 'UNAVAILABLE';
-  return isConnectionError(error) || within(error, ({ code }) => typeof code === 'string' && BUSY_CODES.has(code));
+  return faultOf(error) !== undefined;
 }
 
 /** Whether a lock that somebody else has was in the way. */
 export function isLockTimeout(error: unknown): boolean {
   return within(error, ({ code }) => typeof code === 'string' && LOCK_CODES.has(code));
-}
-
-interface ErrorParts {
-  code?: unknown;
-  message?: unknown;
-  constraint?: unknown;
-  driverError?: unknown;
-  cause?: unknown;
-  errors?: unknown;
-}
-
-/** Asks an error and what it wraps: TypeORM's driver error, causes, and the attempts of a connection to several addresses. */
-function within(error: unknown, holds: (parts: ErrorParts) => boolean, depth = 0): boolean {
-  if (typeof error !== 'object' || error === null || depth > 5) return false;
-  const parts = error as ErrorParts;
-  if (holds(parts)) return true;
-  const inner = [parts.driverError, parts.cause, ...(Array.isArray(parts.errors) ? (parts.errors as unknown[]) : [])];
-  return inner.some((wrapped) => within(wrapped, holds, depth + 1));
 }
 
 /** What the violation of a named constraint means to the caller. Stores add theirs where they declare their tables. */
@@ -89,12 +47,18 @@ const DETAILS: Partial<Record<ProblemCode, string>> = {
   VALIDATION_FAILED: 'The request cannot be read: its address is not percent-encoded UTF-8, or a header is malformed.',
 };
 
+/** The answer while a fault of the database lasts. */
+export function unavailable(fault: DatabaseFault): Problem {
+  return new Problem('UNAVAILABLE', FAULT_DETAILS[fault], { headers: { 'Retry-After': '1' } });
+}
+
 /** Makes a problem of any error; an error that is not known here becomes INTERNAL, without details. */
 export function problemFrom(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const constraint = constraintProblem(error);
   if (constraint !== undefined) return constraint;
-  if (isPassing(error)) return new Problem('UNAVAILABLE', 'Please try again in a moment.');
+  const shown = faultOf(error);
+  if (shown !== undefined) return unavailable(shown.fault);
   const status = frameworkStatus(error);
   if (status === undefined) return new Problem('INTERNAL');
   const code = CODES_BY_STATUS[status] ?? (status < 500 ? 'VALIDATION_FAILED' : 'INTERNAL');
