@@ -7,10 +7,11 @@ import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { isPublic, pathOf, routesOf } from '../../support/routes/routes.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { storedState } from '../../support/log/stored-state.js';
+import { times } from '../../support/running/whole-form.js';
 import { mutationsOf } from './token-mutations.js';
 
 /** A mutated token is tried on every so manieth route. */
-const EACH_AT = 20;
+const EACH_AT = times(60, 20);
 
 let server: TestServer;
 

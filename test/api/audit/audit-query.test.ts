@@ -99,7 +99,7 @@ describe('each filter, and each two together, find what they name and nothing el
   test.each(PAIRS)('%s and %s', async (one, other) => {
     let found = 0;
     for (const first of values[one]!) {
-      for (const second of one === other ? [first] : values[other]!) {
+      for (const [nth, second] of (one === other ? [first] : values[other]!).entries()) {
         const filters: Filters = { [one]: first, [other]: second };
         if (filters['from']! > filters['to']!) {
           (await reader.get(AUDIT, { query: filters })).expect(400, 'VALIDATION_FAILED');
@@ -108,6 +108,8 @@ describe('each filter, and each two together, find what they name and nothing el
         const wanted = wantedOf(filters);
         found += wanted.length;
         expect({ filters, found: (await all(filters)).map(({ id }) => id).sort() }).toEqual({ filters, found: wanted });
+        // Of what is found with the first filter once; of what is not there always.
+        if (nth > 0 && wanted.length > 0) continue;
         const deep = (await reader.get(AUDIT, { query: { ...filters, limit: DEEP, offset: 150 } })).expect(200);
         expect(deep.number('total')).toBe(wanted.length);
         expect(deep.list('entries')).toHaveLength(Math.max(0, wanted.length - 150));
@@ -146,7 +148,7 @@ test('pages are in one order, by cursor as by offset, and an agent\'s in that of
 
 test('where one server writes, a list of everything has the entries of a chain in its order too', async () => {
   const burst = await anAgent(server).granted('web.search').create();
-  const calls = Array.from({ length: 120 }, (_, i) => burst.client.post(EXECUTE, { capability: 'web.search', input: { i } }));
+  const calls = Array.from({ length: 40 }, (_, i) => burst.client.post(EXECUTE, { capability: 'web.search', input: { i } }));
   for (const answer of await Promise.all(calls)) answer.expect(200);
   const listed = await all({}, 500);
   for (const chain of new Set(listed.map((entry) => entry.chain))) {

@@ -7,7 +7,7 @@ import { startServer, type TestServer } from '../../support/servers/server.js';
 import { withoutDatabase } from '../../support/servers/without-database.js';
 
 const PRINCIPAL = 40;
-const ADDRESS = 30;
+const ADDRESS = 16;
 const LIMITS = { RATE_LIMIT_PRINCIPAL: String(PRINCIPAL), RATE_LIMIT_ANONYMOUS: String(ADDRESS) };
 
 const WRONG_KEY = `svc_root_${'0'.repeat(64)}`;
@@ -43,19 +43,19 @@ async function repeat(times: number, call: (nth: number) => Promise<Reply>): Pro
 }
 
 describe('an attack', () => {
-  test('hundreds of forged addresses are one, leave few entries, and lock nobody out', async () => {
+  test('a hundred forged addresses are one, leave few entries, and lock nobody out', async () => {
     const server = await startServer({ env: LIMITS });
     try {
       const { token } = await anAgent(server).create();
       const began = Date.now();
       const guess = (nth: number) => as(server, `${WRONG_KEY.slice(0, -4)}${String(nth).padStart(4, '0')}`);
-      const answers = await repeat(400, (nth) => from(`10.${nth >> 8}.${nth & 255}.1`, guess(nth)).get(CATALOGUE));
+      const answers = await repeat(100, (nth) => from(`10.${nth >> 8}.${nth & 255}.1`, guess(nth)).get(CATALOGUE));
       // A slow machine sees further minutes begin.
       const windows = Math.floor((Date.now() - began) / 60_000) + 1;
       const refused = statuses(answers)[401]!;
       expect(refused).toBeGreaterThanOrEqual(ADDRESS);
       expect(refused).toBeLessThanOrEqual(windows * ADDRESS);
-      expect(statuses(answers)).toEqual({ 401: refused, 429: 400 - refused });
+      expect(statuses(answers)).toEqual({ 401: refused, 429: 100 - refused });
       (await as(server, token).get(CATALOGUE)).expect(200);
       (await asRoot(server).get(CATALOGUE)).expect(200);
 
@@ -75,8 +75,8 @@ describe('settings', () => {
     const server = await startServer();
     try {
       const callers = [anonymous(server), as(server, WRONG_KEY), asRoot(server)];
-      const answers = (await Promise.all(callers.map((client) => repeat(50, () => client.get(CATALOGUE))))).flat();
-      expect(statuses(answers)).toEqual({ 200: 50, 401: 100 });
+      const answers = (await Promise.all(callers.map((client) => repeat(15, () => client.get(CATALOGUE))))).flat();
+      expect(statuses(answers)).toEqual({ 200: 15, 401: 30 });
       expect(answers.filter(({ headers }) => headers.has('ratelimit') || headers.has('ratelimit-policy'))).toEqual([]);
       expect(await server.sql('select 1 from rate_quotas')).toEqual([]);
     } finally {

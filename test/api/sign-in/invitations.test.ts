@@ -109,10 +109,10 @@ describe('a link in hand', () => {
     expect(JSON.stringify(await server.sql('select * from idempotency_keys'))).not.toContain(token);
   });
 
-  test('of twenty who follow it at once, on two servers, lets one in', async () => {
+  test('of five who follow it at once, on two servers, lets one in', async () => {
     const { link, email, id } = await invited(root, 'member');
     const elsewhere = await aVisitor(replica);
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? visitor : elsewhere).post(
+    const answers = await Promise.all(Array.from({ length: 5 }, (_, i) => (i % 2 ? visitor : elsewhere).post(
       new URL(link).pathname, { password: `${PASSWORD} ${i}` }, { origin: originOf(server) })));
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
     expect(answers.filter(({ status }) => ![303, 404, 503].includes(status))).toEqual([]);
@@ -123,12 +123,12 @@ describe('a link in hand', () => {
     expect(await server.sql('select accepted_by from invitations where id = $1', [id])).toEqual([{ accepted_by: user!.id }]);
   });
 
-  test.each<[string, string]>([
-    ['too short', 'eleven char'], ['common', 'password1234'], ['common when repeated', 'qwertyqwerty'], ['uniform', 'aaaaaaaaaaaabbb'],
-  ])('takes no password that is %s, and stays good', async (_, password) => {
+  test('takes no password that is too short, common, common when repeated, or uniform, and stays good', async () => {
     const { link, email } = await invited(root);
-    expect((await visitor.accept(link, password)).status).toBe(400);
-    expect(await usersOf(email)).toEqual([]);
+    for (const password of ['eleven char', 'password1234', 'qwertyqwerty', 'aaaaaaaaaaaabbb']) {
+      expect([password, (await visitor.accept(link, password)).status]).toEqual([password, 400]);
+      expect(await usersOf(email)).toEqual([]);
+    }
     expect((await visitor.accept(link)).status).toBe(303);
   });
 

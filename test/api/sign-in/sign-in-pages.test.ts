@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anonymous, asRoot } from '../../support/http/actors.js';
 import { Browser, type Page } from '../../support/http/browser.js';
 import { aPerson } from '../../support/builders/people.js';
+import { aPassword } from '../../support/sign-in/passwords.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { asSession, originOf } from '../../support/builders/tenants.js';
 
@@ -96,13 +97,15 @@ describe('an invitation', () => {
 });
 
 describe('the form', () => {
+  /** Somebody with a password that costs little to judge. */
+  const registered = async (email: string) => aPassword(server, await aPerson(server, 'viewer', { email }), PASSWORD);
   const post = async (browser: Browser, form: Record<string, string>, headers: Record<string, string> = {}) => {
     const shown = await browser.visit(`${origin}/sign-in`);
     return browser.visit(`${origin}/sign-in`, { form: { formToken: fieldOf(shown, 'formToken'), ...form }, headers, follow: 0 });
   };
 
   test('signs in, and leads on to a path of ours alone', async () => {
-    await taken('form@example.test');
+    await registered('form@example.test');
     for (const [returnTo, wanted] of [['/docs', '/docs'], ['//evil.example', '/sign-in']]) {
       const page = await post(new Browser(), { email: 'Form@Example.test', password: PASSWORD, returnTo: returnTo! });
       expect([page.status, page.headers.get('location')]).toEqual([303, wanted]);
@@ -110,7 +113,7 @@ describe('the form', () => {
   });
 
   test('says the same of an unknown address, a wrong password and what is no address', async () => {
-    await taken('same@example.test');
+    await registered('same@example.test');
     const texts = new Set<string>();
     for (const email of ['same@example.test', 'unknown@example.test']) {
       const page = await post(new Browser(), { email, password: 'wrong wrong wrong wrong' });
@@ -125,7 +128,7 @@ describe('the form', () => {
   });
 
   test('is taken from our own page and this very browser alone', async () => {
-    await taken('csrf@example.test');
+    await registered('csrf@example.test');
     const form = { email: 'csrf@example.test', password: PASSWORD };
     const other = fieldOf(await new Browser().visit(`${origin}/sign-in`), 'formToken');
     for (const formToken of ['', other, 'x'.repeat(64)]) expect((await post(new Browser(), { ...form, formToken })).status).toBe(403);
@@ -136,7 +139,7 @@ describe('the form', () => {
   });
 
   test('slows down whoever guesses, at once and with the time to wait', async () => {
-    await taken('slow@example.test');
+    await registered('slow@example.test');
     const browser = new Browser();
     const seen = [];
     for (let i = 0; i < 8; i++) seen.push(await post(browser, { email: 'slow@example.test', password: `wrong wrong wrong ${i}` }));

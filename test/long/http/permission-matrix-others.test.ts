@@ -1,3 +1,3 @@
 import { judgePermissionMatrix } from '../../support/routes/permission-matrix.js';
 
-judgePermissionMatrix('all', 'others', { folder: import.meta.dirname });
+judgePermissionMatrix('others', import.meta.dirname);

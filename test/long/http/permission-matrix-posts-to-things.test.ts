@@ -1,3 +1,3 @@
 import { judgePermissionMatrix } from '../../support/routes/permission-matrix.js';
 
-judgePermissionMatrix('all', 'posts-to-things', { folder: import.meta.dirname });
+judgePermissionMatrix('posts-to-things', import.meta.dirname);

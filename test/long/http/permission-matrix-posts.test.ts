@@ -1,3 +1,3 @@
 import { judgePermissionMatrix } from '../../support/routes/permission-matrix.js';
 
-judgePermissionMatrix('all', 'posts', { folder: import.meta.dirname });
+judgePermissionMatrix('posts', import.meta.dirname);

@@ -1,3 +1,3 @@
 import { judgePermissionMatrix } from '../../support/routes/permission-matrix.js';
 
-judgePermissionMatrix('all', 'reads', { folder: import.meta.dirname });
+judgePermissionMatrix('reads', import.meta.dirname);

@@ -46,6 +46,16 @@ const WORDS: Readonly<Record<Role, string>> = { owner: 'an owner', admin: 'an ad
 const nobody = (name: string, client: Client): MatrixCaller => ({ name, is: 'nobody', from: 'here', client });
 
 /**
+ * One caller for each column of the access table, each rule that a route can have for a credential, and each way not to be let in at all:
+ * the others come by other credentials, which are the same to every route.
+ */
+export const CALLS_EVERY_ROUTE: ReadonlySet<string> = new Set([
+  'without a credential', 'a deactivated agent', 'the internal key', 'root', 'an agent', 'an agent by its key',
+  'an agent of another organization', ...ROLES.map((role) => WORDS[role]), 'an owner of another organization',
+  'an owner by session, from no page of ours',
+]);
+
+/**
  * Of `some`: everybody who calls by a key or token of our own (of agents' keys each kind of answer), and of the others whoever a rule of
  * their credential's own concerns.
  */

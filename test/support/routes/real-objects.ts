@@ -122,10 +122,11 @@ async function aSecret(server: TestServer, organizationId: string): Promise<stri
 
 /** An entry of the organization's own chain that names the person. */
 async function anEntryAbout(server: TestServer, organizationId: string, userId: string): Promise<string> {
-  await aCapability(server, organizationId);
+  const name = await aCapability(server, organizationId);
+  // Not the newest: that may be of a call under way, and whoever made it may see it.
   const [entry] = await server.sql<{ id: string }>(
-    `select id from audit_entries where organization_id = $1 and chain = $2 order by seq desc limit 1`,
-    [organizationId, `sys_${organizationId}`],
+    `select id from audit_entries where organization_id = $1 and chain = $2 and event = 'capability.defined' and capability = $3`,
+    [organizationId, `sys_${organizationId}`, name],
   );
   await server.sql(
     `insert into audit_subjects (organization_id, user_id, entry_id, pointer, chain, seq, event, capability, outcome, "timestamp")

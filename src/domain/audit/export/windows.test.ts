@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { verify } from '../../../../verifier/verify.mjs';
 import { exportSourceOf } from '../../../../test/support/memory/memory-export.js';
 import { checkpoint } from '../../../../test/support/memory/memory-log.js';
+import { partOf } from '../../../../test/support/running/whole-form.js';
 import { INSTANCE, MADE_AT, nextKeyNote, noteOf, SIGNER, signerOf } from '../../../../test/support/verifier/export-maker.js';
 import { ORGANIZATIONS, type VerifierScenario, scenario } from '../../../../test/support/verifier/verifier-scenario.js';
 import { organizationChain } from '../entry/chain.js';
@@ -91,7 +92,7 @@ describe('a window of a log with a sweep, erasures and a rotation', () => {
       // Each part has moments of its own, the next one others: the verifier's own arithmetic is slow.
       if (n % parts.length !== at) continue;
       const others = [{ from: time }, { from: times[6]!, to: time }, { from: time, to: times.at(-9)! }];
-      for (const window of [{ to: time }, ...(n % 3 === 0 ? others : [])]) {
+      for (const window of partOf([{ to: time }, ...(n % 3 === 0 ? others : [])], 2, n)) {
         expect([window, await judged(recorded, { ...part, ...window })]).toEqual([window, []]);
       }
     }

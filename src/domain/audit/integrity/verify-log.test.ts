@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { append, breaksOf, type MemoryLog } from '../../../../test/support/memory/memory-log.js';
+import { times } from '../../../../test/support/running/whole-form.js';
 import type { FindingKind } from './findings.js';
 import { organizationChain } from '../entry/chain.js';
 import { entryHash, preimage } from '../entry/entry-hash.js';
@@ -43,7 +44,7 @@ function without(log: MemoryLog, gone: readonly StoredEntry[]): MemoryLog {
 }
 
 async function runs<T>(given: fc.Arbitrary<T>, check: (value: T) => Promise<void>, numRuns = 40): Promise<void> {
-  await fc.assert(fc.asyncProperty(given, check), { seed: 20_261_121, numRuns });
+  await fc.assert(fc.asyncProperty(given, check), { seed: 20_261_121, numRuns: times(Math.ceil(numRuns / 3), numRuns) });
 }
 
 const oneOf = async (log: MemoryLog, ...wanted: FindingKind[]) => {

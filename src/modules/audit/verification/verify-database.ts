@@ -19,10 +19,13 @@ export interface DatabaseToVerify extends Pick<VerifyOptions, 'agentId' | 'remem
   readonly anchors?: () => Promise<AskedAnchors>;
   /** A check of the same moment. */
   readonly check?: (run: ReadStatement, source: LogSource) => Promise<LogCheck>;
-  /** Threads beside the caller's, each with a connection; 0: the caller's alone. */
+  /** Threads beside the caller's, each with a connection; 0: the caller's alone, as it is for a short log in any case. */
   readonly threads: number;
   readonly niceness?: number;
 }
+
+/** Fewer entries are verified before a thread has loaded what it runs. */
+const WORTH_THREADS = 2_000;
 
 /** Verifies the log of a database as it stands at one moment, by connections of its own. Nothing is written. */
 export async function verifyDatabase(
@@ -32,7 +35,7 @@ export async function verifyDatabase(
   const asked = await anchors?.();
   const connection = await openSnapshot(databaseUrl, VERIFICATION);
   try {
-    const runner = threads > 0
+    const runner = threads > 0 && await isLong(connection.run, organizations, options.agentId)
       ? startThreads(threads, { databaseUrl, snapshot: await connection.export(), organizations, niceness })
       : undefined;
     try {
@@ -47,4 +50,14 @@ export async function verifyDatabase(
   } finally {
     await connection.close();
   }
+}
+
+/** By where the chains have got to: what a sweep has taken counts as well. */
+async function isLong(run: ReadStatement, organizations: readonly string[] | 'all', agentId: string | undefined): Promise<boolean> {
+  const [row] = await run(
+    `select coalesce(sum(seq), 0) >= $1 as "isLong" from audit_heads
+     where ($2::text[] is null or organization_id = any ($2)) and ($3::text is null or chain = $3)`,
+    [WORTH_THREADS, organizations === 'all' ? null : organizations, agentId ?? null],
+  ) as { isLong: boolean }[];
+  return row!.isLong;
 }

@@ -9,7 +9,7 @@ import { DatabaseVerifier } from './database-verifier.query.js';
 import type { Verification } from './verification-result.js';
 import { VerificationRateLimitStore } from './verification-rate-limit.store.js';
 
-/** How many verifications a server runs at a time: each has three threads, and three connections beside the pool. */
+/** How many verifications a server runs at a time: each has up to three threads, and as many connections beside the pool. */
 const AT_ONCE = 2;
 /** How many run or wait on a server, and how many of the same organizations. */
 const PER_SERVER = 16;

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
+import { times } from '../../../../test/support/running/whole-form.js';
 import fc from 'fast-check';
 import type { JsonValue } from '../../../domain/json.js';
 import { parseStrictJson } from './strict-json.js';
@@ -143,7 +144,7 @@ describe('parseStrictJson beside JSON.parse', () => {
         if (beyondIJson(JSON.parse(text))) expect(result.ok).toBe(false);
         else expect(result).toStrictEqual({ ok: true, value: JSON.parse(text) });
       }),
-      { numRuns: 1_000 },
+      { numRuns: times(300, 1_000) },
     );
   });
 

@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { runProgram } from '../support/sdk/programs.js';
-import { startServer, type TestServer } from '../support/servers/server.js';
-import { CHECKOUT, ROOT_KEY } from '../support/servers/test-run.js';
+import { runProgram } from '../../support/sdk/programs.js';
+import { startServer, type TestServer } from '../../support/servers/server.js';
+import { CHECKOUT, ROOT_KEY } from '../../support/servers/test-run.js';
 
 // The packed tarball in an empty project, and the programs of its pages there.
 

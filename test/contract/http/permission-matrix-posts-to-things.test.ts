@@ -1,4 +1,0 @@
-import { judgePermissionMatrix } from '../../support/routes/permission-matrix.js';
-
-// With callers of each kind; `npm run prove` takes every role by every credential.
-judgePermissionMatrix('some', 'posts-to-things', { folder: import.meta.dirname });

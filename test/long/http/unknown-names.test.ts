@@ -1,0 +1,3 @@
+import { judgeUnknownNames } from '../../support/routes/judge-unknown-names.js';
+
+judgeUnknownNames('all');

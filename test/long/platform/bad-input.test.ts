@@ -1,0 +1,3 @@
+import { judgeBadBodies } from '../../support/routes/judge-bad-bodies.js';
+
+judgeBadBodies({ oneIn: 1 });
