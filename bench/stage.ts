@@ -98,7 +98,7 @@ function startersOf(folder: string, databaseUrl: string, options: Options, close
   if (profile !== undefined) mkdirSync(profile, { recursive: true });
   return (name, { script, env = {} }) => {
     // As `npm start` does.
-    const flags = ['--max-semi-space-size=64'];
+    const flags = ['--max-semi-space-size=32'];
     if (profile !== undefined) flags.push('--cpu-prof', `--cpu-prof-name=${name}.cpuprofile`, `--cpu-prof-dir=${profile}`);
     const started = NodeProcess.spawn({ script, flags, env: { ...shared, ...env }, logFile: join(folder, `${name}.log`) });
     closers.push(() => started.stop());

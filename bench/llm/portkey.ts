@@ -18,7 +18,7 @@ export interface Portkey {
 export async function startPortkey(models: string, workFolder: string): Promise<Portkey> {
   const port = await freePort();
   const started = NodeProcess.spawn({
-    script: SCRIPT, args: ['--headless', `--port=${port}`], flags: ['--max-semi-space-size=64'], logFile: join(workFolder, 'portkey.log'),
+    script: SCRIPT, args: ['--headless', `--port=${port}`], flags: ['--max-semi-space-size=32'], logFile: join(workFolder, 'portkey.log'),
     env: { NODE_ENV: 'production' },
   });
   const url = `http://127.0.0.1:${port}`;

@@ -53,7 +53,7 @@ export const appendStudy: Study = {
 async function startWorker(setting: AppendSetting): Promise<ChildProcess> {
   const worker = fork(fileURLToPath(new URL('append-worker.js', import.meta.url)), {
     env: { ...process.env, APPEND_SETTING: JSON.stringify(setting) },
-    execArgv: ['--import', new URL('../end-with-parent.js', import.meta.url).href, '--max-semi-space-size=64'],
+    execArgv: ['--import', new URL('../end-with-parent.js', import.meta.url).href, '--max-semi-space-size=32'],
   });
   await answerOf(worker);
   return worker;

@@ -33,6 +33,8 @@ export function sessionClient(session: Session, note: Noting = () => undefined):
     constructor(config: pg.ClientConfig) {
       super(config);
       (this as unknown as Inside).connection.on('errorMessage', note);
+      // Pools listen once they are called back: a connection that the database ends while its session is set up would end the server.
+      this.on('error', note);
     }
 
     override connect(): Promise<this>;
