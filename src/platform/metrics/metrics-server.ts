@@ -22,7 +22,8 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     if (port === undefined) return;
     const server = this.server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (...call) => this.answer(...call));
     server.maxConnections = CONNECTIONS;
-    await new Promise<void>((done, failed) => server.once('error', failed).listen({ port, host }, done));
+    // Heard for as long as it listens: a machine without file descriptors is no reason to end.
+    await new Promise<void>((done, failed) => server.on('error', failed).listen({ port, host }, done));
   }
 
   async onApplicationShutdown(): Promise<void> {
