@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { runJest } from './test/jest-run.mjs';
 
-const PROGRAMS = ['pgbouncer', 'haproxy', 'nginx'];
+const PROGRAMS = ['pgbouncer', 'haproxy', 'nginx', 'prometheus'];
 const FOLDERS = ['/usr/sbin', ...(process.env.PATH ?? '').split(':')];
 
 process.chdir(join(import.meta.dirname, '..'));

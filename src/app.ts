@@ -10,6 +10,7 @@ import { CallGuard } from './platform/http/request/call.guard.js';
 import { ReplayFilter } from './platform/http/request/idempotent.js';
 import { RecordedInterceptor } from './platform/http/reply/recorded.interceptor.js';
 import { NestLogger } from './platform/logging/nest-logger.js';
+import { Metrics } from './platform/metrics/metrics.js';
 import { AddressLimit } from './platform/rate-limit/address-limit.js';
 
 /** Builds the application, ready to listen. A route without a declared access stops the start. */
@@ -19,7 +20,8 @@ export async function createApp(config: CompleteConfig, logger: Logger): Promise
     abortOnError: false,
     logger: new NestLogger(logger),
   });
-  configureApp(app, { ...config, addressLimit: app.get(AddressLimit) }, logger);
+  const metrics = config.metricsPort === undefined ? {} : { metrics: app.get(Metrics) };
+  configureApp(app, { ...config, ...metrics, addressLimit: app.get(AddressLimit) }, logger);
   if (process.env['COUNTERSIGN_STRICT_REPLIES'] === '1') app.useGlobalInterceptors(new RecordedInterceptor());
   app.useGlobalGuards(app.get(CallGuard));
   // The last filter is asked first.

@@ -15,6 +15,8 @@ import { openRequestContext } from './platform/http/request/request-context.js';
 import { logRequests } from './platform/http/request/request-log.js';
 import { securityHeaders } from './platform/http/reply/security-headers.js';
 import { repeatRequestId, vendorForm } from './modules/llm/wire/vendor-form.js';
+import type { Metrics } from './platform/metrics/metrics.js';
+import { observeRequests } from './platform/metrics/observe-requests.js';
 import type { AddressLimit } from './platform/rate-limit/address-limit.js';
 
 /** What the pipeline needs of the configuration. */
@@ -25,6 +27,8 @@ export interface PipelineSettings {
   readonly appUrl?: string;
   /** None: addresses may call as often as they like. */
   readonly addressLimit?: AddressLimit;
+  /** None: nobody looks at how long calls take. */
+  readonly metrics?: Metrics;
 }
 
 /** How the application must be created: bodies are read by us, and open streams must not keep a server from stopping. */
@@ -40,7 +44,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
  * Builds the pipeline in front of and around the handlers. The order matters: what stands further up also holds for
  * the refusals of what stands below.
  *
- * request context → log → CORS → security headers → limit of addresses → documentation → body reader → (Nest) guard, with
+ * request context → log → metrics → CORS → security headers → limit of addresses → documentation → body reader → (Nest) guard, with
  * the limit of principals → handler → problem filter
  */
 export function configureApp(app: NestExpressApplication, config: PipelineSettings, logger: Logger): void {
@@ -53,6 +57,7 @@ export function configureApp(app: NestExpressApplication, config: PipelineSettin
 
   app.use(openRequestContext(config.trustedProxies));
   app.use(logRequests(logger));
+  if (config.metrics !== undefined) app.use(observeRequests(config.metrics));
   app.use('/api/v1/llm', repeatRequestId);
   if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
   app.use(...securityHeaders());

@@ -15,6 +15,7 @@ import { Mailer } from './mail/mailer.js';
 import { SendMailHandler } from './mail/send-mail.handler.js';
 import { Smtp } from './mail/smtp.js';
 import { McpClient } from './outbound/mcp/mcp-client.js';
+import { MetricsModule } from './metrics/metrics.module.js';
 import { OutboundGuard } from './outbound/outbound-guard.js';
 import { OutboxModule } from './outbox/outbox.module.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
@@ -28,7 +29,9 @@ export class PlatformModule {
   static forRoot(config: CompleteConfig, logger: Logger): DynamicModule {
     return {
       module: PlatformModule,
-      imports: [ScheduleModule.forRoot(), DatabaseModule, AuditPortsModule, RateLimitModule, AuthModule, OutboxModule, WakeModule],
+      imports: [
+        ScheduleModule.forRoot(), MetricsModule, DatabaseModule, AuditPortsModule, RateLimitModule, AuthModule, OutboxModule, WakeModule,
+      ],
       controllers: [HealthController, VersionController],
       providers: [
         { provide: CONFIG, useValue: config },

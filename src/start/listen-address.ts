@@ -11,22 +11,22 @@ export function localUrl({ host, port }: Listen): string {
 }
 
 /** Asked before anything is started or made: a first start that cannot listen would make a root key and then end. */
-export async function checkPort(listen: Listen): Promise<void> {
+export async function checkPort(listen: Listen, variable = 'PORT'): Promise<void> {
   const probe = createServer();
   await new Promise<void>((done, failed) => {
-    probe.once('error', (error) => failed(listenRefusal(error, listen)));
+    probe.once('error', (error) => failed(listenRefusal(error, listen, variable)));
     probe.listen(listen.port, listen.host, () => probe.close(() => done()));
   });
 }
 
-/** The operator's message for an address that cannot be listened on. */
-export function listenRefusal(error: unknown, { host, port }: Listen): Error {
+/** The operator's message for an address that cannot be listened on. @param variable that the port is from */
+export function listenRefusal(error: unknown, { host, port }: Listen, variable = 'PORT'): Error {
   const at = `port ${port} of ${host}`;
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
-      return new StartRefused(`PORT: ${at} is already in use. Stop what listens there, or set PORT to another one.`);
+      return new StartRefused(`${variable}: ${at} is already in use. Stop what listens there, or set ${variable} to another one.`);
     case 'EACCES':
-      return new StartRefused(`PORT: this user may not listen on ${at}. Set PORT to 1024 or higher.`);
+      return new StartRefused(`${variable}: this user may not listen on ${at}. Set ${variable} to 1024 or higher.`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':

@@ -52,6 +52,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
 /** @returns why it serves nobody yet, if it does not */
 async function start(config: Config, logger: Logger, shutdown: Shutdown, made: Made): Promise<string | undefined> {
   await checkPort(config);
+  if (config.metricsPort !== undefined) await checkPort({ host: config.host, port: config.metricsPort }, 'METRICS_PORT');
   await refuseWithoutAnchor(config);
   // Loading the framework takes as long as starting the database: both at once.
   const application = import('../app.js');

@@ -12,6 +12,7 @@ import { CheckpointPublisher } from './anchors/publish-checkpoints.service.js';
 import { UnanchoredAge } from './anchors/unanchored-age.js';
 import { CheckpointLeader } from './checkpoints/checkpoint-leader.service.js';
 import { CheckpointThinning } from './checkpoints/checkpoint-thinning.js';
+import { TreeLagQuery } from './checkpoints/tree-lag.query.js';
 import { SignedErasures } from './erasures/signed-erasures.service.js';
 import { ExportLogService } from './exports/export-log.service.js';
 import { ExportPersonService } from './exports/export-person.service.js';
@@ -41,7 +42,7 @@ import { RetentionRuns } from './retention/run-retention.js';
       useFactory: (config: CompleteConfig, outbound: OutboundGuard): Anchor[] => configuredAnchors(config, outbound),
     },
     AnchorComparison, AnchorsReadiness, CheckpointPublisher, UnanchoredAge, DatabaseIdentityMonitor,
-    CheckpointThinning, CheckpointLeader, SigningKeyFact, ProofsService, AuditQuery, SignedErasures,
+    CheckpointThinning, CheckpointLeader, TreeLagQuery, SigningKeyFact, ProofsService, AuditQuery, SignedErasures,
     ExportsService, ExportLogService, ExportPersonService, VerifierPage,
     { provide: ArchiveStore, useFactory: archiveOf, inject: [CONFIG] }, ArchivedDisclosures, ErasableArchives,
     RetentionRunStore, RetentionRuns, RetentionService, RecordsRetention,

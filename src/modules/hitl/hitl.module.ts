@@ -37,6 +37,7 @@ import { HitlRequestsQuery } from './requests/hitl-requests.query.js';
 import { HitlStatsController } from './stats/hitl-stats.controller.js';
 import { HitlStatsQuery } from './stats/hitl-stats.query.js';
 import { DecisionEligibilityService } from './decisions/decision-eligibility.service.js';
+import { OpenRequestsQuery } from './stats/open-requests.query.js';
 import { ReceiptExecutionService } from './requests/receipt-execution.service.js';
 import { ApplyTransitionService } from './requests/apply-transition.service.js';
 import { HitlPersonalData } from './personal-data.store.js';
@@ -54,8 +55,8 @@ import { VoteStore } from './decisions/vote.store.js';
     ApplyTransitionService, CancelErasedService, CancelWorkService, CountVotesService, DecideBatchService, DecideRequestService,
     DecisionEligibilityService, DueRequestsQuery, EditRequestService, EligibleDecidersQuery, EndedRequestsStore, EscalateRequestService,
     ExpireNowService, ExpirySchedule, HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlPersonalData, HitlRequestStore,
-    HitlRequestsQuery, HitlService, HitlStatsQuery, PausedDeadlineStore, QueueQuery, QueueReader, ReceiptExecutionService, RemindService,
-    RequestExpiryService, RequestWork, TimeOutService, VoteStore,
+    HitlRequestsQuery, HitlService, HitlStatsQuery, OpenRequestsQuery, PausedDeadlineStore, QueueQuery, QueueReader,
+    ReceiptExecutionService, RemindService, RequestExpiryService, RequestWork, TimeOutService, VoteStore,
   ],
   exports: [
     ApplyTransitionService, CancelWorkService, HitlRequestStore, HitlRequestsQuery, HitlService, PausedDeadlineStore,

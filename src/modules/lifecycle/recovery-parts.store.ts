@@ -7,6 +7,7 @@ import { Statements } from '../../platform/database/statements/statements.js';
 import { commandWork } from '../../platform/database/transaction/command-work.js';
 import type { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
 import { createLogger } from '../../platform/logging/logger.js';
+import { NoMetrics } from '../../platform/metrics/metrics.js';
 import { AgentEntity } from '../agents/agent.entity.js';
 import { AgentStore } from '../agents/agent.store.js';
 import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
@@ -52,12 +53,12 @@ export async function onRecoveryParts<Result>(databaseUrl: string, work: (parts:
 function partsOn(dataSource: DataSource): RecoveryParts {
   const statements = new Statements(dataSource);
   // Registered with and never run: what is spent can wait for a server.
-  const janitor = new Janitor(dataSource, createLogger({ logLevel: 'silent' }), new MaintenanceMode());
+  const janitor = new Janitor(dataSource, createLogger({ logLevel: 'silent' }), new MaintenanceMode(), new NoMetrics());
   const executions = new ExecutionStore(dataSource, statements);
   const requests = new HitlRequestStore(statements);
   const usage = new GrantUsageStore(statements, janitor);
   // Requests end here and go to nobody, so that it does not matter whom a provider has lowered.
-  const moving = new ApplyTransitionService(requests, executions, usage, new EligibleDecidersQuery({}));
+  const moving = new ApplyTransitionService(requests, executions, usage, new EligibleDecidersQuery({}), new NoMetrics());
   const licences = new ReceiptExecutionService(executions, usage);
   const work = commandWork(dataSource);
   return {

@@ -5,6 +5,7 @@ import { MaintenanceMode } from '../../platform/audit/maintenance-mode.js';
 import { asService } from '../../platform/auth/access/call-context.js';
 import { isPassing } from '../../platform/http/reply/failure.js';
 import { LOGGER } from '../../platform/logging/token.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { EndTasksService } from './end-tasks.service.js';
 import { TaskStore } from './task.store.js';
 
@@ -24,6 +25,7 @@ export class TaskSweep {
     private readonly ending: EndTasksService,
     private readonly maintenance: MaintenanceMode,
     @Inject(LOGGER) private readonly logger: Logger,
+    private readonly metrics: Metrics,
   ) {}
 
   @Interval(SWEEP_EVERY_MS)
@@ -32,7 +34,9 @@ export class TaskSweep {
     this.isSweeping = true;
     try {
       await asService('sweeper', () => this.sweep());
+      this.metrics.count('countersign_sweeps_total', { sweep: 'tasks', outcome: 'done' });
     } catch (error) {
+      this.metrics.count('countersign_sweeps_total', { sweep: 'tasks', outcome: 'failed' });
       if (!isPassing(error)) this.logger.error({ err: error }, 'tasks that are over could not be ended; the next sweep tries again');
     } finally {
       this.isSweeping = false;

@@ -45,6 +45,9 @@ export const SERVER = {
   NODE_ENV: withDefault('development', oneOf(['development', 'test', 'production']), 'production refuses what suits a trial.'),
   PORT: withDefault('3000', port(), 'Port of the server.'),
   HOST: optional(text(), 'Address to listen on.', { otherwise: '0.0.0.0 in production, else 127.0.0.1' }),
+  METRICS_PORT: optional(port(), 'Port of /metrics for Prometheus, on HOST; never PORT. Let nobody else reach it.', {
+    otherwise: 'no metrics',
+  }),
   APP_URL: optional(baseUrl(), 'Address under which people reach the server; links in messages start with it.', {
     otherwise: 'http://localhost:<PORT>',
   }),

@@ -102,6 +102,7 @@ describe('loadConfig', () => {
   const refused: [name: string, env: NodeJS.ProcessEnv, message: RegExp][] = [
     ['a port of letters', { PORT: 'http' }, /^PORT: must be a whole number from 1 to 65535$/],
     ['port 0', { PORT: '0' }, /^PORT: /],
+    ['metrics where the API is', { PORT: '9464', METRICS_PORT: '9464' }, /^METRICS_PORT: must differ from PORT/],
     ['a port too high', { PORT: '65536' }, /^PORT: /],
     ['a port with a fraction', { PORT: '3000.5' }, /^PORT: /],
     ['an impossible host', { HOST: 'not a host' }, /^HOST: must be an IP address or a host name$/],

@@ -13,6 +13,7 @@ function serverProblems(env: Environment): string[] {
   if (env.HOST !== undefined && isIP(env.HOST) === 0 && !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(env.HOST)) {
     problems.push('HOST: must be an IP address or a host name');
   }
+  if (env.METRICS_PORT === env.PORT) problems.push('METRICS_PORT: must differ from PORT: whoever may call need not see the metrics');
   if (env.NODE_ENV === 'production' && env.DATABASE_URL === undefined) {
     problems.push('DATABASE_URL: must be set when NODE_ENV is production; the embedded database is for trials only');
   }

@@ -6,6 +6,7 @@ import { CredentialSources } from '../auth/credentials/credential-source.js';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
 import { OutboxSignal } from '../outbox/outbox-signal.js';
 import { connected } from './connected.js';
+import { DatabaseReadings } from './database-readings.js';
 import { dataSourceOptions } from './data-source.js';
 import { DatabaseFaults } from './faults/database-faults.js';
 import { Heartbeat } from './faults/heartbeat.service.js';
@@ -54,7 +55,7 @@ const shared = [
       dataSourceFactory: (options) => connected(() => new DataSource(options!), sayAtStart),
     }),
   ],
-  providers: shared,
+  providers: [...shared, DatabaseReadings],
   exports: shared,
 })
 export class DatabaseModule {}

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { DataSource, type EntityManager } from 'typeorm';
 import { MaintenanceMode } from '../audit/maintenance-mode.js';
 import { LOGGER } from '../logging/token.js';
+import { Metrics } from '../metrics/metrics.js';
 
 const CLEAN_EVERY_MS = 60_000;
 const AT_ONCE = 5_000;
@@ -39,6 +40,7 @@ export class Janitor implements OnApplicationBootstrap, BeforeApplicationShutdow
     @InjectDataSource() private readonly dataSource: DataSource,
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly maintenance: MaintenanceMode,
+    private readonly metrics: Metrics,
   ) {}
 
   register(step: CleanupStep): void {
@@ -66,7 +68,9 @@ export class Janitor implements OnApplicationBootstrap, BeforeApplicationShutdow
         let deleted = AT_ONCE;
         while (deleted === AT_ONCE && !this.isStopping) deleted = await this.batch(step);
       }
+      this.metrics.count('countersign_sweeps_total', { sweep: 'spent_rows', outcome: 'done' });
     } catch (error) {
+      this.metrics.count('countersign_sweeps_total', { sweep: 'spent_rows', outcome: 'failed' });
       this.logger.warn({ err: error }, 'the janitor could not finish; it comes back in a minute');
     }
   }

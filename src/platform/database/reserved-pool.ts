@@ -19,7 +19,7 @@ export interface WorkConnections {
  */
 export class ReservedPool implements WorkConnections, OnApplicationShutdown {
   private constructor(
-    private readonly dataSource: DataSource,
+    readonly dataSource: DataSource,
     readonly work: UnitOfWork,
   ) {}
 

@@ -82,6 +82,18 @@ export class OutboxStore {
     );
   }
 
+  /** For how many seconds the earliest effect of each kind that is due has waited; 0 where none is due. On the reserve. */
+  async lags(kinds: EffectKind[]): Promise<{ kind: EffectKind; seconds: number }[]> {
+    const rows = await this.reserve.run(
+      `select k.kind, coalesce(extract(epoch from statement_timestamp() - first.available_at), 0)::float8 as seconds
+       from unnest($1::text[]) as k(kind) left join lateral (
+         select available_at from outbox where kind = k.kind and available_at <= statement_timestamp()
+         order by available_at limit 1) first on true`,
+      [kinds],
+    );
+    return rows as { kind: EffectKind; seconds: number }[];
+  }
+
   /**
    * How many effects wait for a handler that is none of these, or were given up; 10,000 stands for more, for anybody may ask and
    * often. For readiness, hence on the reserve.

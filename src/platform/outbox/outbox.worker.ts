@@ -4,6 +4,7 @@ import { MaintenanceMode } from '../audit/maintenance-mode.js';
 import { asService } from '../auth/access/call-context.js';
 import { Problem } from '../http/reply/problem.js';
 import { LOGGER } from '../logging/token.js';
+import { Metrics, reading } from '../metrics/metrics.js';
 import { ClaimLoop, type Room } from './claim-loop.js';
 import { type EffectHandler, type EffectSetHandler, Parked } from './effect-handler.js';
 import type { EffectKind } from './effects.js';
@@ -42,6 +43,7 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
     private readonly signal: OutboxSignal,
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly maintenance: MaintenanceMode,
+    private readonly metrics: Metrics,
   ) {
     this.loop = new ClaimLoop({
       room: () => this.room(),
@@ -69,6 +71,9 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   onApplicationBootstrap(): void {
+    this.metrics.ask('outbox lag', async () => (await this.store.lags(this.kinds)).map(({ kind, seconds }) =>
+      reading('countersign_outbox_lag_seconds', seconds, { kind })));
+    this.metrics.ask('parked effects', async () => [reading('countersign_parked_effects', await this.parked(), {})]);
     this.signal.listen({ notify: (kinds) => this.look(kinds), reserveSlot: (kind) => this.reserveSlot(kind) });
     this.timer = setInterval(() => this.look(this.kinds), LOOK_EVERY_MS);
     this.look(this.kinds);

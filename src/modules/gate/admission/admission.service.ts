@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
+import type { HitlMode } from '../../../domain/gate/vocabulary.js';
 import { currentOrigin } from '../../../platform/auth/access/call-context.js';
 import { CallerCheck } from '../../../platform/auth/credentials/caller-check.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
@@ -8,6 +9,7 @@ import { Problem } from '../../../platform/http/reply/problem.js';
 import { invalid } from '../../../platform/http/fields/read-members.js';
 import { requestContext } from '../../../platform/http/request/request-context.js';
 import { LOGGER } from '../../../platform/logging/token.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import { AgentStore } from '../../agents/agent.store.js';
 import { DefinitionStore } from '../../capabilities/definition.store.js';
 import { AdmissionBatch } from './admission-batch.service.js';
@@ -29,6 +31,7 @@ export class AdmissionService {
     private readonly callers: CallerCheck,
     private readonly definitions: DefinitionStore,
     @Inject(LOGGER) private readonly logger: Logger,
+    private readonly metrics: Metrics,
   ) {
     this.batches = new Batcher({
       // One batch lane makes the largest batches, and most of a batch's cost is the same however many items it has: two batch lanes
@@ -83,11 +86,18 @@ export class AdmissionService {
   /** A credential that the commit refused is a failed authentication like one that the guard refused. */
   private async submit(item: AdmissionItem): Promise<AdmissionAnswer> {
     try {
-      return await this.batches.submit(item);
+      const answer = await this.batches.submit(item);
+      this.count(answer.kind, 'effectiveMode' in answer ? answer.effectiveMode : undefined);
+      return answer;
     } catch (error) {
+      this.count('error');
       if (error instanceof Problem && error.code === 'UNAUTHENTICATED') await this.callers.refuse(item.principal, reasonOf(error));
       throw error;
     }
+  }
+
+  private count(outcome: AdmissionAnswer['kind'] | 'error', mode: HitlMode | 'none' = 'none'): void {
+    this.metrics.count('countersign_gate_calls_total', { mode, outcome });
   }
 
   /** A capability that a token lacks leaves no audit entry (interface, section 6), but a line in the security log. */

@@ -7,6 +7,7 @@ import { asService } from '../../../platform/auth/access/call-context.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { LOGGER } from '../../../platform/logging/token.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import { isPassing } from '../../../platform/http/reply/failure.js';
 import { closeIndeterminate, closeWithin } from '../../executions/closing/close-within.js';
 import type { ExecutionEntity } from '../../executions/execution.entity.js';
@@ -47,6 +48,7 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
     private readonly beginning: BeginApprovedService,
     private readonly running: RunExecutionService,
     @Inject(LOGGER) private readonly logger: Logger,
+    private readonly metrics: Metrics,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -62,7 +64,9 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
         const left = await this.executions.abandoned(AT_ONCE + this.broken.size);
         for (const ref of left.filter(({ id }) => !this.isBroken(id))) await this.recoverOne(ref);
       });
+      this.metrics.count('countersign_sweeps_total', { sweep: 'executions', outcome: 'done' });
     } catch (error) {
+      this.metrics.count('countersign_sweeps_total', { sweep: 'executions', outcome: 'failed' });
       // The database is away, or busy: the next look tries again, and readiness says so.
       if (!isPassing(error)) this.logger.error({ err: error }, 'abandoned executions could not be looked for; the next look tries again');
     } finally {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { CapabilityFacts } from '../../../domain/gate/decide.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { LOGGER } from '../../../platform/logging/token.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import { Waiters } from '../../../platform/wake/waiters.js';
 import type { Closed } from '../../executions/closing/closing-events.js';
 import type { ExecutionRuntime } from '../../executions/execution.entity.js';
@@ -25,6 +26,7 @@ export class RunExecutionService {
     private readonly closing: CloseExecutionService,
     private readonly waiters: Waiters,
     @Inject(LOGGER) private readonly logger: Logger,
+    private readonly metrics: Metrics,
   ) {}
 
   /** Whether a call that this runtime may have made already can be made again, with the same key. */
@@ -82,6 +84,7 @@ export class RunExecutionService {
     const closed = outcome.kind === 'elsewhere' ? (outcome.closed ?? (await this.closing.closedElsewhere(execution)))
       : await this.closing.close(execution, outcome, runtime, Math.round(performance.now() - begun));
     this.announce(execution.executionId, execution.hitlRequestId);
+    this.metrics.count('countersign_runtime_calls_total', { runtime, outcome: closed?.status ?? 'elsewhere' });
     if (closed && closed.status !== 'executed') this.sayFailed(execution, closed, runtime);
     return closed;
   }

@@ -6,6 +6,7 @@ import { scopeOfEverything } from '../../../platform/auth/access/scope.js';
 import { ReservedPool } from '../../../platform/database/reserved-pool.js';
 import { isPassing } from '../../../platform/http/reply/failure.js';
 import { LOGGER } from '../../../platform/logging/token.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import { BackoffList } from './expiry-batches.js';
 import { RequestExpiryService } from './request-expiry.service.js';
 
@@ -24,6 +25,7 @@ export class ExpirySchedule implements BeforeApplicationShutdown {
     private readonly expiry: RequestExpiryService,
     private readonly reserve: ReservedPool,
     @Inject(LOGGER) private readonly logger: Logger,
+    private readonly metrics: Metrics,
   ) {}
 
   @Interval(EXPIRY_INTERVAL_MS)
@@ -42,7 +44,9 @@ export class ExpirySchedule implements BeforeApplicationShutdown {
     const options = { scope: scopeOfEverything(), kinds, connections: this.reserve, backoff: this.backoff };
     try {
       await this.expiry.run({ ...options, locks: PARTITION_LOCKS, isOver: () => this.isStopping });
+      this.metrics.count('countersign_sweeps_total', { sweep: 'requests', outcome: 'done' });
     } catch (error) {
+      this.metrics.count('countersign_sweeps_total', { sweep: 'requests', outcome: 'failed' });
       // The database is unreachable or busy: the next tick tries again, and readiness reports it.
       if (!isPassing(error)) this.logger.error({ err: error }, 'requests could not be expired; the next try is in a second');
     }

@@ -8,6 +8,7 @@ import { nextReminderAt } from '../../../domain/hitl/reminders.js';
 import { isOpen, needsAdmin, transition } from '../../../domain/hitl/transition.js';
 import { currentTrace } from '../../../platform/auth/access/call-context.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import { newId } from '../../../domain/ids.js';
 import { notify } from '../../../platform/outbox/effects.js';
 import { GrantUsageStore } from '../../capabilities/grant-usage.store.js';
@@ -64,6 +65,7 @@ export class ApplyTransitionService {
     private readonly executions: ExecutionStore,
     private readonly usage: GrantUsageStore,
     private readonly eligible: EligibleDecidersQuery,
+    private readonly metrics: Metrics,
   ) {}
 
   /** @throws Problem where the transition is refused, with the request's status; the commit throws it too if the window closes before */
@@ -110,6 +112,7 @@ export class ApplyTransitionService {
 
   private async writeConsequences(tx: Tx, plans: readonly PlannedTransition[], now: Date): Promise<void> {
     for (const plan of plans) this.record(tx, plan);
+    tx.onCommit(() => plans.forEach((plan) => this.observe(plan, now)));
     await this.cancelExecutions(tx, plans, now);
   }
 
@@ -135,6 +138,13 @@ export class ApplyTransitionService {
       const priority = isBreakGlass(command) ? { priority: 'high', breakGlass: true } as const : {};
       tx.enqueue(notify(next.organizationId, effect.event, { hitlRequestId: next.id, by: actorId, ...priority, ...currentTrace() }));
     }
+  }
+
+  private observe({ next: { status, createdAt }, accepted }: PlannedTransition, now: Date): void {
+    const { decision } = accepted.next;
+    if (!decision) return;
+    const waited = Math.max(0, now.getTime() - createdAt.getTime()) / 1_000;
+    this.metrics.observe('countersign_decision_wait_seconds', { outcome: status, by: decision.by }, waited);
   }
 
   private async cancelExecutions(tx: Tx, plans: readonly PlannedTransition[], now: Date): Promise<void> {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type ReadinessFact, ReadinessFacts } from '../../../platform/audit/readiness-facts.js';
+import { Metrics, reading } from '../../../platform/metrics/metrics.js';
 import { ReservedPool } from '../../../platform/database/reserved-pool.js';
 
 /** However many wait, counting them takes no longer. */
@@ -13,11 +14,14 @@ export class DeliveriesReadiness implements ReadinessFact {
   constructor(
     private readonly reserve: ReservedPool,
     facts: ReadinessFacts,
+    metrics: Metrics,
   ) {
     facts.register(this);
+    metrics.ask('deliveries', async () =>
+      [reading('countersign_deliveries_waiting', (await this.look()).deliveriesWaiting, {})]);
   }
 
-  async look(): Promise<Record<string, number>> {
+  async look(): Promise<{ deliveriesWaiting: number }> {
     const [row] = await this.reserve.run(
       `select count(*)::integer as waiting from (select from notification_deliveries where state = 'waiting' limit $1) counted`,
       [MOST_COUNTED],

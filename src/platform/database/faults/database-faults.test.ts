@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
 import { createLogger } from '../../logging/logger.js';
+import { NoMetrics } from '../../metrics/metrics.js';
 import { DatabaseFaults } from './database-faults.js';
 
 let lines: Record<string, unknown>[];
@@ -10,7 +11,7 @@ beforeEach(() => {
   jest.useFakeTimers();
   lines = [];
   const stream = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
-  faults = new DatabaseFaults(createLogger({ logLevel: 'info' }, stream));
+  faults = new DatabaseFaults(createLogger({ logLevel: 'info' }, stream), new NoMetrics());
 });
 afterEach(() => void jest.useRealTimers());
 

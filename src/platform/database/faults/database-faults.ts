@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { type DatabaseFault, FAULT_DETAILS, faultOf } from '../../http/reply/database-faults.js';
 import { LOGGER } from '../../logging/token.js';
+import { Metrics, reading } from '../../metrics/metrics.js';
 
 const SAID_AGAIN_AFTER_MS = 60_000;
 /** A small write may succeed beside them: that shows nothing. */
@@ -20,10 +21,18 @@ interface Said {
 export class DatabaseFaults {
   private readonly said = new Map<string, Said>();
   private readonly noted = new WeakSet<object>();
+  /** When each kind came last, in milliseconds of Unix time. */
+  private readonly lastAt = new Map<DatabaseFault, number>();
   private refusedAt = -Infinity;
   private wroteAt = -Infinity;
 
-  constructor(@Inject(LOGGER) private readonly logger: Logger) {}
+  constructor(
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly metrics: Metrics,
+  ) {
+    metrics.watch(() => [...this.lastAt].map(([fault, at]) =>
+      reading('countersign_database_last_fault_timestamp_seconds', at / 1_000, { fault })));
+  }
 
   /** Whether something could not be written since the last write that needed room. */
   get refusesWrites(): boolean {
@@ -42,6 +51,8 @@ export class DatabaseFaults {
     if (shown === undefined || typeof cause !== 'object' || cause === null || this.noted.has(cause)) return;
     this.noted.add(cause);
     if (NO_ROOM_TO_WRITE.has(shown.fault)) this.refusedAt = performance.now();
+    this.lastAt.set(shown.fault, Date.now());
+    this.metrics.count('countersign_database_faults_total', { fault: shown.fault });
     this.say(shown.fault, shown.code, cause);
   };
 

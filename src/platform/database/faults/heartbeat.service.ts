@@ -65,6 +65,11 @@ export class Heartbeat implements OnApplicationBootstrap, BeforeApplicationShutd
     });
   }
 
+  /** Since the last write that succeeded, in seconds; undefined before the first. */
+  get writtenSecondsAgo(): number | undefined {
+    return this.writtenAt === -Infinity ? undefined : (performance.now() - this.writtenAt) / 1_000;
+  }
+
   private beat(): Promise<void> {
     return (this.beating ??= this.write().finally(() => (this.beating = undefined)));
   }
