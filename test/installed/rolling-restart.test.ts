@@ -8,7 +8,7 @@ import type { Program } from '../support/installed/program.js';
 import { eventually } from '../support/running/eventually.js';
 import { startServer, type TestServer } from '../support/servers/server.js';
 
-/** A call every 100 ms through each. */
+/** A call every 100 ms through each proxy. */
 const EVERY_MS = 100;
 
 let servers: TestServer[];
@@ -21,7 +21,8 @@ beforeAll(async () => {
   const first = await startServer({ ownProcess: true, env });
   servers = [first, await startServer({ ownProcess: true, replicaOf: first, env })];
   const urls = servers.map(({ url }) => url);
-  proxies = [await startHaproxy(urls), await startNginx(urls)];
+  // The third shows what the servers do for it: nothing is sent again.
+  proxies = [await startHaproxy(urls), await startNginx(urls), await startHaproxy(urls, 'never')];
   key = await agentKey();
 });
 afterAll(async () => {
@@ -74,10 +75,8 @@ test.each([0, 1])('a server is replaced behind HAProxy and nginx, as their sampl
     // The next one goes when this one is back and known to be.
     await pause(2_000);
     await Promise.all(loads.map((load) => load.end()));
-    for (const [at, { answers, broken }] of loads.entries()) {
-      expect({ at, broken }).toEqual({ at, broken: [] });
-      expect(answers.get('200')).toBeGreaterThan(60);
-    }
+    expect(loads.map(({ broken }) => broken)).toEqual(loads.map(() => []));
+    for (const { answers } of loads) expect(answers.get('200')).toBeGreaterThan(40);
     // Each was answered because it was done: nothing was done twice, either.
     const done = loads.reduce((sum, { answers }) => sum + answers.get('200')!, 0);
     expect(await executions() - before).toBe(done);

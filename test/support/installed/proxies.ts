@@ -14,9 +14,13 @@ function sample(name: string, port: number, servers: readonly string[]): string 
   return filled;
 }
 
-export async function startHaproxy(servers: readonly string[]): Promise<Program> {
+/** @param again `never`: other than in the sample, a call that cannot reach its server is not given to the other one */
+export async function startHaproxy(servers: readonly string[], again?: 'never'): Promise<Program> {
   const port = await freePort();
-  const file = write(openFolder('haproxy'), 'haproxy.cfg', sample('haproxy.cfg', port, servers));
+  const text = sample('haproxy.cfg', port, servers);
+  const once = text.replace('retries 2', 'retries 0').replace('option redispatch 1', '');
+  if (once.length >= text.length) throw new Error('haproxy.cfg does not say how calls are sent again');
+  const file = write(openFolder('haproxy'), 'haproxy.cfg', again === 'never' ? once : text);
   return startProgram('haproxy', ['-db', '-f', file], port);
 }
 
