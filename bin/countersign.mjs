@@ -7,7 +7,7 @@ const [command, ...rest] = process.argv.slice(2);
 // Whoever reads may have read enough (`| head`). What a command does it does to its end, and its exit code is what it would be.
 if (command !== 'start') for (const stream of [process.stdout, process.stderr]) stream.on('error', quietWhereNobodyReads);
 
-if (command === 'secrets' && !rest.some((word) => word === '--help' || word === '-h')) secrets(rest);
+if (command === 'secrets' && rest.every((word) => word.startsWith('-') && word !== '--help' && word !== '-h')) secrets(rest);
 else if (command === 'start' && rest.length === 0) await import('../scripts/start.mjs');
 else {
   const { prepareOrExit } = await import('../scripts/prepare.mjs');

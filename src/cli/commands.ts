@@ -16,6 +16,6 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   recover: async () => (await import('./recover.command.js')).recoverCommand(),
   migrate: async () => (await import('./migrate.command.js')).migrateCommand(),
   key: async () => (await import('./key.command.js')).keyCommand(),
-  secrets: async () => (await import('./secrets.command.js')).secretsCommand(),
+  secrets: async () => (await import('./secrets/secrets.command.js')).secretsCommand(),
   environment: async () => (await import('./environment.command.js')).environmentCommand(),
 };

@@ -58,8 +58,8 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown, made: M
   const application = import('../app.js');
   application.catch(() => undefined);
   const complete = config.embedded ? await withEmbeddedDatabase(config, logger, shutdown) : withGivenDatabase(config);
-  await setUp(complete, logger, made);
-  const app = await (await application).createApp(complete, logger);
+  const markKey = await setUp(complete, logger, made);
+  const app = await (await application).createApp({ ...complete, markKey }, logger);
   shutdown.add(() => drain(app, shutdown.isReplacement ? complete.shutdownDelay : 0));
   await listen(app, complete);
   const { MaintenanceMode } = await import('../platform/audit/maintenance-mode.js');
@@ -91,8 +91,12 @@ async function withEmbeddedDatabase(config: Config, logger: Logger, shutdown: Sh
   return completeConfig(config, { ...secrets, databaseUrl: database.url });
 }
 
-/** Brings the schema up to date; in an empty database makes the first organization and the root key. */
-async function setUp(config: CompleteConfig, logger: Logger, made: Made): Promise<void> {
+/**
+ * Brings the schema up to date; in an empty database makes the first organization and the root key.
+ *
+ * @returns the key of the installation's marks
+ */
+async function setUp(config: CompleteConfig, logger: Logger, made: Made): Promise<Buffer> {
   const [{ connected }, { createDataSource, migrate }, pooling, { firstRun }] = await Promise.all([
     import('../platform/database/connected.js'),
     import('../platform/database/data-source.js'),
@@ -108,12 +112,13 @@ async function setUp(config: CompleteConfig, logger: Logger, made: Made): Promis
     await pooling.refuseTransactionPooling(dataSource);
     if (config.databaseListenUrl !== undefined) await pooling.refuseTransactionPoolingAt(config.databaseListenUrl);
     await migrate(dataSource);
-    const { rootKey } = await firstRun(dataSource, config);
+    const { rootKey, markKey } = await firstRun(dataSource, config);
     // A key that the operator chose is theirs already.
     if (rootKey !== undefined && rootKey !== config.rootApiKey) {
       made.rootKey = rootKey;
       keyFile?.write(rootKey);
     }
+    return markKey;
   } finally {
     keyFile?.close();
     await dataSource?.destroy();

@@ -10,6 +10,7 @@ import { StartRefused } from '../../platform/config/start-refused.js';
 import { RECORD_KEEPERS } from '../verification/verify-log.js';
 import { instanceFacts, treesOf } from './database/backup-snapshot.query.js';
 import type { ReadBackup } from './file/read-backup.js';
+import { serverSecretsOf } from './installation-secrets.js';
 
 export interface InspectionOptions {
   /** Only these keys are believed, where any are given. */
@@ -29,8 +30,7 @@ export async function inspectRestored(
 ): Promise<Verification> {
   const { instance, fingerprints } = await instanceFacts(run);
   const seed = secrets.AUDIT_SIGNING_KEY;
-  const serverSecrets = { jwtSecret: secrets.JWT_SECRET, encryptionKey: secrets.ENCRYPTION_KEY, auditSigningKey: seed };
-  assertSameSecrets(fingerprints, fingerprintsOf(serverSecrets, instance));
+  assertSameSecrets(fingerprints, fingerprintsOf(serverSecretsOf(secrets), instance));
   const checkpoint = await newestCheckpoint(run);
   const found = { instance, trees: await treesOf(run), checkpoint: checkpoint ? { size: checkpoint.size, note: checkpoint.note } : null };
   const wanted = { instance: manifest.instance, trees: manifest.trees, checkpoint: manifest.checkpoint };

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { loadConfig } from '../../platform/config/config.js';
 import { StartRefused } from '../../platform/config/start-refused.js';
 import type { BackupSecrets } from './file/manifest.js';
-import { comparedWith, environmentLines } from './installation-secrets.js';
+import { comparedWith, environmentLines, serverSecretsOf } from './installation-secrets.js';
 import { assertEmpty, fillDataDirectory, isBegun } from './restored-data-directory.js';
 import { assertFree } from './whole-file.js';
 
@@ -37,12 +37,11 @@ export function targetOf(env: NodeJS.ProcessEnv, secretsOut: string | undefined)
         + 'give --secrets-out <file> for an environment file that it is written to');
     },
     fill: async (secrets, work) => {
-      const { JWT_SECRET: jwtSecret, ENCRYPTION_KEY: encryptionKey, AUDIT_SIGNING_KEY: auditSigningKey } = secrets;
       // Written before the rows are there for others: nothing would open them without it.
       if (secretsOut !== undefined) writeNew(secretsOut, environmentLines(secrets));
       try {
         if (databaseUrl !== undefined) await work(databaseUrl);
-        else await fillDataDirectory({ dataDir, secrets: { jwtSecret, encryptionKey, auditSigningKey }, binDir: config.postgresBin }, work);
+        else await fillDataDirectory({ dataDir, secrets: serverSecretsOf(secrets), binDir: config.postgresBin }, work);
       } catch (error) {
         if (secretsOut !== undefined) rmSync(secretsOut, { force: true });
         throw error;

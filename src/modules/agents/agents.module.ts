@@ -25,6 +25,7 @@ import { AgentKeysQuery } from './keys/agent-keys.query.js';
 import { AgentKeysService } from './keys/agent-keys.service.js';
 import { VerifiedAgentKeys } from './keys/verified-agent-keys.js';
 import { IssueTokenService } from './tokens/issue-token.service.js';
+import { LeakedSecrets } from './tokens/leaked-secrets.service.js';
 import { NodesController } from './tokens/nodes.controller.js';
 import { AgentsPersonalData } from './personal-data.store.js';
 import { RegisterAgentService } from './register-agent.service.js';
@@ -37,7 +38,7 @@ import { SetupTokenStore } from './tokens/setup-token.store.js';
   providers: [
     AgentTokens, AgentCredentialSource, AgentStore, AgentAffiliation, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService,
     GrantCapabilityService, GrantToService, HighRiskRetention, IssueTokenService, SetupNodeService, SetupTokenStore, AgentsPersonalData,
-    AgentKeyStore, AgentKeysQuery, AgentKeysService, VerifiedAgentKeys, PossibleApprovers, ReachableQuorum,
+    AgentKeyStore, AgentKeysQuery, AgentKeysService, VerifiedAgentKeys, PossibleApprovers, ReachableQuorum, LeakedSecrets,
   ],
   exports: [AgentStore, AgentsQuery, GrantCapabilityService, PossibleApprovers],
 })

@@ -58,7 +58,7 @@ export class OrganizationsPersonalData implements PersonalData {
     ...classesOf(this.erasable),
     instance: {
       name: id.class, first_organization_id: id.class, root_key_hash: secret.class, secret_fingerprints: digest.class,
-      held_because: code.class,
+      mark_key: secret.class, held_because: code.class,
       recovered_note: code.class,
     },
   };

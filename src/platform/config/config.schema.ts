@@ -80,6 +80,8 @@ export const SECRETS = {
   ROOT_KEY_FILE: optional(text(), 'A made root key is written to this file (mode 0600) instead of being shown.'),
   JWT_SECRET: secret(secretText(32), 'Signs agents\' tokens (HS256); at least 32 characters.', MADE),
   ENCRYPTION_KEY: secret(key32(), 'Encrypts stored secrets; 32 bytes in base64.', MADE),
+  JWT_SECRET_ACCEPTED: secret(secretText(32), 'While JWT_SECRET is replaced: the next one, then the former; its tokens count too.', 'none'),
+  ENCRYPTION_KEY_ACCEPTED: secret(key32(), 'While ENCRYPTION_KEY is replaced: the next one, then the former; it opens too.', 'none'),
   AUDIT_SIGNING_KEY: secret(key32(), 'Signs audit checkpoints; a 32-byte Ed25519 seed in base64.', MADE),
   INTERNAL_API_KEY: secret(bearerSecret(32), 'Key of /internal/v1; at least 32 characters.', 'only the root key opens it'),
 } as const;

@@ -50,9 +50,16 @@ export interface ServerSecrets {
   readonly encryptionKey: string;
   /** 32-byte Ed25519 seed in base64. */
   readonly auditSigningKey: string;
+  /** The next one or the former, while one is replaced: it verifies or opens, and makes nothing. */
+  readonly jwtSecretAccepted?: string | undefined;
+  readonly encryptionKeyAccepted?: string | undefined;
 }
 
-export type CompleteConfig = Config & ServerSecrets & { readonly databaseUrl: string };
+export type CompleteConfig = Config & ServerSecrets & {
+  readonly databaseUrl: string;
+  /** Of marks (HMAC), as the database has it; it stays when ENCRYPTION_KEY is replaced. Absent: derived from that one. */
+  readonly markKey?: Buffer | undefined;
+};
 
 /** Nest injection token of the {@link CompleteConfig}. */
 export const CONFIG = Symbol('CONFIG');
@@ -88,8 +95,10 @@ export function completeConfig(config: Config, completion: ServerSecrets & { rea
  * @throws ConfigError when one is missing: made ones would differ from replica to replica
  */
 export function givenSecrets(config: Config): ServerSecrets {
-  const { jwtSecret, encryptionKey, auditSigningKey } = config;
-  if (jwtSecret && encryptionKey && auditSigningKey) return { jwtSecret, encryptionKey, auditSigningKey };
+  const { jwtSecret, encryptionKey, auditSigningKey, jwtSecretAccepted, encryptionKeyAccepted } = config;
+  if (jwtSecret && encryptionKey && auditSigningKey) {
+    return { jwtSecret, encryptionKey, auditSigningKey, jwtSecretAccepted, encryptionKeyAccepted };
+  }
   const wanted = { JWT_SECRET: jwtSecret, ENCRYPTION_KEY: encryptionKey, AUDIT_SIGNING_KEY: auditSigningKey };
   const missing = Object.entries(wanted).filter(([, value]) => !value).map(([name]) => name);
   throw new ConfigError(

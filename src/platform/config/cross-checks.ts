@@ -43,7 +43,10 @@ function tokenProblems(env: Environment): string[] {
   return problems;
 }
 
-const SECRETS = ['JWT_SECRET', 'ENCRYPTION_KEY', 'AUDIT_SIGNING_KEY', 'INTERNAL_API_KEY', 'WEBHOOK_SECRET'] as const;
+const SECRETS = [
+  'JWT_SECRET', 'JWT_SECRET_ACCEPTED', 'ENCRYPTION_KEY', 'ENCRYPTION_KEY_ACCEPTED', 'AUDIT_SIGNING_KEY', 'INTERNAL_API_KEY',
+  'WEBHOOK_SECRET',
+] as const;
 
 /** One leaked secret must not open what another one guards. */
 function secretProblems(env: Environment): string[] {

@@ -11,6 +11,7 @@ import { CreateSecrets20261121000800 } from '../../../migrations/20261121000800-
 import { CreateNodeWork20261121000900 } from '../../../migrations/20261121000900-create-node-work.js';
 import { CreateTasks20261121001000 } from '../../../migrations/20261121001000-create-tasks.js';
 import { CreateLanguageModels20261121001100 } from '../../../migrations/20261121001100-create-language-models.js';
+import { AddMarkKey20261126000100 } from '../../../migrations/20261126000100-add-mark-key.js';
 import { CoalescingSocket } from './batching/coalescing-socket.js';
 import { SESSION, UNLIMITED_SESSION } from './new-client.js';
 import { compareSchema, migrationsIn, refuseNewer } from './schema-version.js';
@@ -20,7 +21,7 @@ import './statements/json-columns.js';
 const MIGRATIONS = [
   CreateAuditLog20261121000100, CreatePeople20261121000200, CreateAgentsAndGrants20261121000300, CreateGateAndHitl20261121000400,
   CreateSignIn20261121000500, CreatePlatform20261121000600, CreateNotifications20261121000700, CreateSecrets20261121000800,
-  CreateNodeWork20261121000900, CreateTasks20261121001000, CreateLanguageModels20261121001100,
+  CreateNodeWork20261121000900, CreateTasks20261121001000, CreateLanguageModels20261121001100, AddMarkKey20261126000100,
 ] as const;
 
 /** Of this version, in their order. */

@@ -9,7 +9,10 @@ import { key32, secretText } from '../config/value-types.js';
 
 const random = (bytes: number, form: BufferEncoding) => () => randomBytes(bytes).toString(form);
 
-/** The secrets beside the embedded database, each in a file of its own that only its owner may read. */
+/**
+ * The secrets beside the embedded database, each in a file of its own that only its owner may read. A second line holds the former one,
+ * while it still counts.
+ */
 const FILES = {
   jwtSecret: { file: 'jwt-secret', variable: 'JWT_SECRET', type: secretText(32), make: random(48, 'base64url') },
   encryptionKey: { file: 'encryption-key', variable: 'ENCRYPTION_KEY', type: key32(), make: random(32, 'base64') },
@@ -23,10 +26,10 @@ const secretsFolder = (dataDir: string) => join(dataDir, 'secrets');
  * Once there is data, a lost secret is never replaced: what it guards could not be read or verified any more.
  */
 export function embeddedSecrets(config: Config, databaseExists: boolean): ServerSecrets {
-  const secretOf = (name: keyof typeof FILES): string => {
+  const secretOf = (name: keyof typeof FILES): readonly [string, string?] => {
     const { file, variable, type, make } = FILES[name];
     const given = config[name];
-    if (given !== undefined) return given;
+    if (given !== undefined) return name === 'auditSigningKey' ? [given] : [given, config[`${name}Accepted`]];
     const stored = readOrMakeSecret(config.dataDir, file, databaseExists ? undefined : make);
     const path = join(secretsFolder(config.dataDir), file);
     if (stored === undefined) {
@@ -34,20 +37,43 @@ export function embeddedSecrets(config: Config, databaseExists: boolean): Server
         `${variable}: is not set, and ${path}, made with the database, is missing. Bring it back from a backup.`,
       );
     }
-    const checked = type.safeParse(stored);
-    if (!checked.success) throw new StartRefused(`${variable}: ${path} is damaged. Bring it back from a backup.`);
-    return checked.data;
+    const checked = stored.split('\n').map((line) => type.safeParse(line.trim()));
+    if (checked.length > 2 || checked.some(({ success }) => !success)) {
+      throw new StartRefused(`${variable}: ${path} is damaged. Bring it back from a backup.`);
+    }
+    return checked.map(({ data }) => data) as [string, string?];
   };
-  return {
-    jwtSecret: secretOf('jwtSecret'),
-    encryptionKey: secretOf('encryptionKey'),
-    auditSigningKey: secretOf('auditSigningKey'),
-  };
+  const [jwtSecret, jwtSecretAccepted] = secretOf('jwtSecret');
+  const [encryptionKey, encryptionKeyAccepted] = secretOf('encryptionKey');
+  const [auditSigningKey] = secretOf('auditSigningKey');
+  return { jwtSecret, encryptionKey, auditSigningKey, jwtSecretAccepted, encryptionKeyAccepted };
+}
+
+/** A fresh secret, as the first start would make it. */
+export function freshSecret(name: 'jwtSecret' | 'encryptionKey'): string {
+  return FILES[name].make();
+}
+
+/** Replaces a secret's file, whole or not at all. @param secrets the one in use, and the one that is accepted besides */
+export function replaceSecretFile(dataDir: string, name: 'jwtSecret' | 'encryptionKey', secrets: readonly string[]): void {
+  const folder = secretsFolder(dataDir);
+  const aside = `${FILES[name].file}.${randomBytes(6).toString('hex')}`;
+  const descriptor = openSync(join(folder, aside), 'wx', 0o600);
+  try {
+    writeSync(descriptor, `${secrets.join('\n')}\n`);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameInto(folder, aside, FILES[name].file);
 }
 
 /** Lays given secrets beside a database that is about to be made. */
 export function storeSecrets(dataDir: string, secrets: ServerSecrets): void {
-  for (const name of Object.keys(FILES) as (keyof typeof FILES)[]) readOrMakeSecret(dataDir, FILES[name].file, () => secrets[name]);
+  for (const name of Object.keys(FILES) as (keyof typeof FILES)[]) {
+    const accepted = name === 'auditSigningKey' ? undefined : secrets[`${name}Accepted`];
+    readOrMakeSecret(dataDir, FILES[name].file, () => [secrets[name], accepted].filter((one) => one !== undefined).join('\n'));
+  }
 }
 
 /** Where a new signing key stands until the installation has taken it. */
@@ -66,8 +92,11 @@ export function nextSigningKey(dataDir: string, given?: string): { readonly pres
 
 /** Replaces the signing key by the next one, whole or not at all. */
 export function takeNextSigningKey(dataDir: string): void {
-  const folder = secretsFolder(dataDir);
-  renameSync(join(folder, NEXT_SIGNING_KEY), join(folder, FILES.auditSigningKey.file));
+  renameInto(secretsFolder(dataDir), NEXT_SIGNING_KEY, FILES.auditSigningKey.file);
+}
+
+function renameInto(folder: string, from: string, to: string): void {
+  renameSync(join(folder, from), join(folder, to));
   const descriptor = openSync(folder, 'r');
   try {
     fsyncSync(descriptor);

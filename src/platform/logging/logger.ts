@@ -6,7 +6,8 @@ export type { Logger } from 'pino';
 const SECRET_MEMBERS = [
   'authorization', 'Authorization', 'cookie', 'cookies', '["set-cookie"]', '["x-api-key"]', '["proxy-authorization"]', 'password',
   'token', 'accessToken', 'refreshToken', 'setupToken', 'secret', 'secrets', 'clientSecret', 'apiKey', 'rootKey', 'rootApiKey',
-  'internalApiKey', 'key', 'jwtSecret', 'encryptionKey', 'auditSigningKey', 'webhookSecret', 'databaseUrl', 'connectionString',
+  'internalApiKey', 'key', 'jwtSecret', 'jwtSecretAccepted', 'encryptionKey', 'encryptionKeyAccepted', 'markKey', 'auditSigningKey',
+  'webhookSecret', 'databaseUrl', 'connectionString',
 ] as const;
 
 const under = (prefix: string) => SECRET_MEMBERS.map((name) => (name.startsWith('[') ? `${prefix}${name}` : `${prefix}.${name}`));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { SealedBox } from './sealed-box.js';
+import { keyIdOf } from './fingerprint.js';
+import { firstMarkKey, SealedBox } from './sealed-box.js';
 
 const KEY = 'imInFBztIIgqsOY9Gg/0Zw3BUAZY5plXjWZSz+46OmM=';
 const OTHER = 'nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=';
@@ -44,5 +45,30 @@ describe('a mark', () => {
       new SealedBox({ encryptionKey: OTHER }).mac('forms', 'a', 'bc'),
     ];
     expect(new Set([mark, ...others]).size).toBe(6);
+  });
+});
+
+describe('while ENCRYPTION_KEY is replaced', () => {
+  const behind = new SealedBox({ encryptionKey: KEY, encryptionKeyAccepted: OTHER });
+  const ahead = new SealedBox({ encryptionKey: OTHER, encryptionKeyAccepted: KEY });
+
+  test('a server with the new one in use and one with it accepted open what each other sealed, which names its key', () => {
+    for (const by of [box, behind, ahead]) {
+      const sealed = by.seal('secrets', 'a', TEXT);
+      for (const at of [behind, ahead]) expect(at.open('secrets', 'a', sealed)).toEqual(TEXT);
+      expect(sealed.subarray(0, 4).toString('hex')).toBe(keyIdOf(by === ahead ? OTHER : KEY));
+    }
+    expect(new SealedBox({ encryptionKey: OTHER }).open('secrets', 'a', behind.seal('secrets', 'a', TEXT))).toBeUndefined();
+  });
+
+  test('what was sealed before there were ids opens by either', () => {
+    const before = behind.seal('secrets', 'a', TEXT).subarray(4);
+    for (const at of [box, behind, ahead]) expect(at.open('secrets', 'a', before)).toEqual(TEXT);
+    expect(ahead.open('secrets', 'b', before)).toBeUndefined();
+  });
+
+  test('marks stay what they are', () => {
+    const markKey = firstMarkKey(KEY);
+    expect(new SealedBox({ encryptionKey: OTHER, markKey }).mac('forms', 'a')).toBe(box.mac('forms', 'a'));
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { keyIdOf } from '../../../src/platform/secrets/fingerprint.js';
 import { asAgent, asRoot, type Reply } from '../../support/http/actors.js';
 import { claimsOf, signToken, type Claims } from '../../support/builders/agent-token.js';
 import { auditOf, eventsOf } from '../../support/log/entries.js';
@@ -6,6 +7,7 @@ import { goodBody } from '../../support/routes/bad-bodies.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { isPublic, pathOf, routesOf } from '../../support/routes/routes.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { JWT_SECRET } from '../../support/servers/test-run.js';
 import { storedState } from '../../support/log/stored-state.js';
 import { times } from '../../support/running/whole-form.js';
 import { mutationsOf } from './token-mutations.js';
@@ -50,7 +52,7 @@ describe('claims', () => {
     for (const name of ['iss', 'aud', 'jti']) expect(typeof claims[name]).toBe('string');
     expect(claims).not.toHaveProperty('tenant_id');
     const header = JSON.parse(Buffer.from(registered.text('token').split('.')[0] ?? '', 'base64url').toString()) as unknown;
-    expect(header).toEqual({ alg: 'HS256', typ: 'JWT' });
+    expect(header).toEqual({ alg: 'HS256', typ: 'JWT', kid: keyIdOf(JWT_SECRET) });
   });
 
   test('each token has an id of its own, and its issue is an entry without the token', async () => {

@@ -44,7 +44,11 @@ const manifest = z.object({
   checkpoint: z.object({ size: count, note: z.string() }).nullable(),
 });
 
-const secrets = z.object({ JWT_SECRET: z.string().min(1), ENCRYPTION_KEY: z.string().min(1), AUDIT_SIGNING_KEY: z.string().min(1) });
+/** While one is replaced, with the one that is accepted besides: the database may hold what only that one opens. */
+const secrets = z.object({
+  JWT_SECRET: z.string().min(1), ENCRYPTION_KEY: z.string().min(1), AUDIT_SIGNING_KEY: z.string().min(1),
+  JWT_SECRET_ACCEPTED: z.string().min(1).optional(), ENCRYPTION_KEY_ACCEPTED: z.string().min(1).optional(),
+});
 
 /** By the names of their variables. */
 export type BackupSecrets = z.infer<typeof secrets>;

@@ -1,7 +1,8 @@
 import { JwtService } from '@nestjs/jwt';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { newId } from '../../../domain/ids.js';
 import type { CompleteConfig } from '../../../platform/config/config.js';
+import { keyIdOf } from '../../../platform/secrets/fingerprint.js';
 import { AgentTokens, type Vouching } from './agent-tokens.js';
 
 const config = { jwtSecret: 'a secret of at least thirty-two bytes', agentJwtTtl: 3_600, agentJwtMax: 86_400 } as CompleteConfig;
@@ -28,4 +29,43 @@ test('before it, one that ends with the key', () => {
   expect(lasts).toBeGreaterThanOrEqual(600);
   expect(lasts).toBeLessThan(660);
   expect(tokens.verify(token)).toMatchObject({ ok: true });
+});
+
+describe('while JWT_SECRET is replaced', () => {
+  const [OLD, NEW] = ['the former of at least thirty-two bytes', 'the next one of at least thirty-two bytes'];
+  const server = (jwtSecret: string, jwtSecretAccepted?: string) =>
+    new AgentTokens(new JwtService({}), { ...config, jwtSecret, jwtSecretAccepted });
+  const tokenOf = (by: AgentTokens) => by.issue(agent, [], { at: 0, by: 'root' }).token;
+  const headerOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString()) as object;
+
+  test('a server with the next one and a server with both verify each other\'s tokens, and each names its key', () => {
+    const [behind, ahead] = [server(OLD, NEW), server(NEW, OLD)];
+    for (const at of [behind, ahead]) {
+      for (const by of [behind, ahead, server(OLD)]) expect(at.verify(tokenOf(by))).toMatchObject({ ok: true });
+    }
+    expect(headerOf(tokenOf(ahead))).toEqual({ alg: 'HS256', typ: 'JWT', kid: keyIdOf(NEW) });
+    expect(headerOf(tokenOf(behind))).toMatchObject({ kid: keyIdOf(OLD) });
+  });
+
+  test('after it the former one\'s are refused, by name; so is one that names the other key', () => {
+    const token = tokenOf(server(OLD));
+    expect(server(NEW).verify(token)).toMatchObject({ ok: false, reason: expect.stringMatching(/any more: get a new token/) });
+    const [, claims, signature] = token.split('.');
+    const header = Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT', kid: keyIdOf(NEW) })).toString('base64url');
+    const renamed = [header, claims, signature].join('.');
+    expect(server(NEW, OLD).verify(renamed)).toEqual({ ok: false, reason: 'the signature does not hold' });
+    const unnamed = new JwtService({}).sign({ ...JSON.parse(Buffer.from(claims!, 'base64url').toString()) as object }, { secret: OLD });
+    expect([server(NEW).verify(unnamed), server(NEW, OLD).verify(unnamed)]).toMatchObject([{ ok: false }, { ok: true }]);
+  });
+
+  test('one that has leaked is dropped without a restart, also where it was kept as verified, and where it signs', () => {
+    const [behind, ahead] = [server(OLD, NEW), server(NEW, OLD)];
+    const token = tokenOf(behind);
+    for (const at of [behind, ahead]) {
+      expect(at.verify(token).ok).toBe(true);
+      at.drop([keyIdOf(OLD)]);
+      expect([at.verify(token).ok, at.verify(tokenOf(ahead)).ok, at.acceptsAnother]).toEqual([false, true, false]);
+    }
+    expect(headerOf(tokenOf(behind))).toMatchObject({ kid: keyIdOf(NEW) });
+  });
 });

@@ -6,6 +6,7 @@ import { jwtPart } from '../../../platform/auth/credentials/jwt-parts.js';
 import type { AgentPrincipal } from '../../../platform/auth/access/principal.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
+import { keyIdOf } from '../../../platform/secrets/fingerprint.js';
 import type { AgentEntity } from '../agent.entity.js';
 
 export interface IssuedToken {
@@ -33,13 +34,20 @@ const HEADER = { alg: 'HS256', typ: 'JWT' } as const;
 /** Three base64url parts; the signature of HS256 has 32 bytes, so 43 characters of which the last has four choices. */
 const FORM = /^[A-Za-z0-9_-]{2,256}\.[A-Za-z0-9_-]{2,16384}\.[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
+/** A key that tokens are verified by, and the id that they name it by (`kid`). */
+interface TokenKey {
+  readonly id: string;
+  readonly key: KeyObject;
+}
+
 /**
  * Agent tokens (interface, section 5): HS256 and nothing else. Verified claims are kept in a bounded cache by the token's
  * digest; whether they still hold is asked of the database at every call.
  */
 @Injectable()
 export class AgentTokens {
-  private readonly key: KeyObject;
+  /** The first one signs. */
+  private keys: readonly TokenKey[];
   private readonly issuer: string;
   private readonly verified = new Map<string, AgentPrincipal>();
 
@@ -48,7 +56,9 @@ export class AgentTokens {
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {
     // A string secret is turned into a key at every call, which costs forty times the signature itself.
-    this.key = createSecretKey(Buffer.from(config.jwtSecret, 'utf8'));
+    this.keys = [config.jwtSecret, config.jwtSecretAccepted].filter((secret) => secret !== undefined).map((secret) => ({
+      id: keyIdOf(secret), key: createSecretKey(Buffer.from(secret, 'utf8')),
+    }));
     this.issuer = config.jwtIssuer ?? DEFAULT_ISSUER;
   }
 
@@ -67,7 +77,8 @@ export class AgentTokens {
       auth_time: Math.min(vouching.at, issuedAt), vch: vouching.by,
       ...(vouching.key === undefined ? {} : { key_id: vouching.key.id }),
     };
-    const token = this.jwt.sign(claims, { secret: this.key as unknown as Buffer, algorithm: 'HS256' });
+    const [{ id: keyid, key }] = this.keys as readonly [TokenKey];
+    const token = this.jwt.sign(claims, { secret: key as unknown as Buffer, algorithm: 'HS256', keyid });
     return { token, tokenId, expiresAt: new Date(expires * 1000) };
   }
 
@@ -90,20 +101,42 @@ export class AgentTokens {
     return { ok: true, principal };
   }
 
+  /** Whether there is another key than the one that signs. */
+  get acceptsAnother(): boolean {
+    return this.keys.length > 1;
+  }
+
+  /** From here on tokens by a key that has leaked are refused; where it was the one that signs, the other one does. */
+  drop(leaked: readonly string[]): void {
+    const left = this.keys.filter(({ id }) => !leaked.includes(id));
+    if (left.length === this.keys.length || left.length === 0) return;
+    this.keys = left;
+    this.verified.clear();
+  }
+
   private read(token: string): AgentTokenCheck {
     if (!FORM.test(token)) return { ok: false, reason: 'not a token of this service' };
     const header = jwtPart(token.split('.')[0]!);
-    if (!header || Object.keys(header).some((name) => header[name] !== HEADER[name as keyof typeof HEADER]) || header.alg !== 'HS256') {
+    const { kid, ...kind } = header ?? {};
+    if (Object.keys(kind).some((name) => kind[name] !== HEADER[name as keyof typeof HEADER]) || kind.alg !== 'HS256') {
       return { ok: false, reason: 'a token of another kind' };
     }
-    try {
-      const secret = this.key as unknown as Buffer;
-      this.jwt.verify(token, { secret, algorithms: ['HS256'], ignoreExpiration: true, clockTolerance: CLOCK_SKEW });
-    } catch {
-      return { ok: false, reason: 'the signature does not hold' };
-    }
+    // One that somebody else signed with the secret need not name it.
+    const keys = kid === undefined ? this.keys : this.keys.filter(({ id }) => id === kid);
+    if (keys.length === 0) return { ok: false, reason: 'its key does not count here any more: get a new token' };
+    if (!keys.some(({ key }) => this.isBy(key, token))) return { ok: false, reason: 'the signature does not hold' };
     const claims = jwtPart(token.split('.')[1]!);
     return claims ? this.principalOf(claims) : { ok: false, reason: 'the claims are not valid' };
+  }
+
+  private isBy(key: KeyObject, token: string): boolean {
+    try {
+      const secret = key as unknown as Buffer;
+      this.jwt.verify(token, { secret, algorithms: ['HS256'], ignoreExpiration: true, clockTolerance: CLOCK_SKEW });
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Claims the interface names are required; ours may be absent on a token that somebody else signed with the secret. */

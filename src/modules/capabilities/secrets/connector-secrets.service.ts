@@ -69,7 +69,8 @@ function refused(message: string): OpenedSecrets {
   return { ok: false, message };
 }
 
-function aadOf(organizationId: string, name: string, origins: readonly string[]): string {
+/** What a secret is sealed for. */
+export function aadOf(organizationId: string, name: string, origins: readonly string[]): string {
   return JSON.stringify([organizationId, name, origins]);
 }
 

@@ -82,4 +82,5 @@ export class ChannelStore {
   }
 }
 
-const rowKey = (organizationId: string, channel: Channel): string => JSON.stringify([organizationId, channel]);
+/** What a channel's settings are sealed for. */
+export const rowKey = (organizationId: string, channel: string): string => JSON.stringify([organizationId, channel]);

@@ -1,20 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import type { DataSource } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 import { organizationChain, platformChain } from '../../../domain/audit/entry/chain.js';
 import { verifierKey } from '../../../domain/audit/notes/note.js';
 import { newId } from '../../../domain/ids.js';
 import { asService } from '../../../platform/auth/access/call-context.js';
 import { CredentialSources } from '../../../platform/auth/credentials/credential-source.js';
 import type { CompleteConfig } from '../../../platform/config/config.js';
+import { StartRefused } from '../../../platform/config/start-refused.js';
 import { IdempotencyKeys } from '../../../platform/database/transaction/idempotency.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { OutboxSignal } from '../../../platform/outbox/outbox-signal.js';
-import { assertSameSecrets, fingerprintsOf, type Fingerprints } from './secret-fingerprints.js';
+import { firstMarkKey, SealedBox } from '../../../platform/secrets/sealed-box.js';
+import { assertSameSecrets, fingerprintsOf, firstFingerprints, type KeptFingerprints } from './secret-fingerprints.js';
 import { hashRootKey, makeRootKey } from './root-key.js';
 
 export interface FirstRun {
   /** Only when this start made it: it is shown once and never again. */
   rootKey?: string;
+  /** Of this installation's marks. */
+  readonly markKey: Buffer;
 }
 
 const FIRST_RUN_LOCK = 715_517_002;
@@ -34,10 +38,16 @@ export async function firstRun(dataSource: DataSource, config: CompleteConfig): 
     await lock.query('select pg_advisory_lock($1)', [FIRST_RUN_LOCK]);
     try {
       const [instance] = (await lock.query('select name, secret_fingerprints as fingerprints from instance')) as
-        { name: string; fingerprints: Fingerprints }[];
+        { name: string; fingerprints: KeptFingerprints }[];
       if (!instance) return await setUp(dataSource, config);
-      assertSameSecrets(instance.fingerprints, fingerprintsOf(config, instance.name));
-      return {};
+      const kept = JSON.stringify(assertSameSecrets(instance.fingerprints, fingerprintsOf(config, instance.name)));
+      // A command may have changed them meanwhile, past this lock: then the next start compares anew.
+      if (kept !== JSON.stringify(instance.fingerprints)) {
+        await lock.query('update instance set secret_fingerprints = $1::json where secret_fingerprints::jsonb = $2::jsonb', [
+          kept, JSON.stringify(instance.fingerprints),
+        ]);
+      }
+      return { markKey: await markKeyOf(lock, config, instance.name) };
     } finally {
       await lock.query('select pg_advisory_unlock($1)', [FIRST_RUN_LOCK]);
     }
@@ -46,8 +56,20 @@ export async function firstRun(dataSource: DataSource, config: CompleteConfig): 
   }
 }
 
+/** The key of marks, opened; an installation that has none yet gets that which its ENCRYPTION_KEY has been making marks by. */
+async function markKeyOf(lock: QueryRunner, config: CompleteConfig, instance: string): Promise<Buffer> {
+  const box = new SealedBox(config);
+  const first = box.seal('mark-key', instance, firstMarkKey(config.encryptionKey));
+  await lock.query('update instance set mark_key = $1 where mark_key is null', [first]);
+  const [row] = (await lock.query('select mark_key as sealed from instance')) as [{ sealed: Buffer }];
+  const opened = box.open('mark-key', instance, row.sealed);
+  if (opened === undefined) throw new StartRefused('ENCRYPTION_KEY: does not open what this database holds. Restore a backup.');
+  return opened;
+}
+
 async function setUp(dataSource: DataSource, config: CompleteConfig): Promise<FirstRun> {
   const rootKey = config.rootApiKey ?? makeRootKey();
+  const markKey = firstMarkKey(config.encryptionKey);
   const organizationId = newId('org');
   const name = `countersign-${randomBytes(6).toString('hex')}`;
   const work = new UnitOfWork(dataSource, new CredentialSources(), new IdempotencyKeys(config), new OutboxSignal());
@@ -60,8 +82,11 @@ async function setUp(dataSource: DataSource, config: CompleteConfig): Promise<Fi
         [organizationId, FIRST_ORGANIZATION_NAME, config.separationOfDuties, now],
       );
       await tx.query(
-        'insert into instance (name, first_organization_id, root_key_hash, secret_fingerprints) values ($1, $2, $3, $4)',
-        [name, organizationId, hashRootKey(rootKey), JSON.stringify(fingerprintsOf(config, name))],
+        'insert into instance (name, first_organization_id, root_key_hash, secret_fingerprints, mark_key) values ($1, $2, $3, $4, $5)',
+        [
+          name, organizationId, hashRootKey(rootKey), JSON.stringify(firstFingerprints(fingerprintsOf(config, name))),
+          new SealedBox(config).seal('mark-key', name, markKey),
+        ],
       );
       // The platform's chain opens with the key that will sign its checkpoints.
       tx.record(platformChain(), {
@@ -78,5 +103,5 @@ async function setUp(dataSource: DataSource, config: CompleteConfig): Promise<Fi
       });
     }),
   );
-  return config.rootApiKey === undefined ? { rootKey } : {};
+  return config.rootApiKey === undefined ? { rootKey, markKey } : { markKey };
 }

@@ -1,23 +1,45 @@
 import type { ServerSecrets } from '../../../platform/config/config.js';
 import { StartRefused } from '../../../platform/config/start-refused.js';
-import { fingerprintOf, signingFingerprintOf } from './fingerprints.store.js';
+import { fingerprintOf } from '../../../platform/secrets/fingerprint.js';
+import { signingFingerprintOf } from './fingerprints.store.js';
+import { judgeSecret, keptText, parseKept, type PresentFingerprints } from './kept-fingerprint.js';
 
 /** By the names of the variables. */
-export type Fingerprints = Readonly<Record<'JWT_SECRET' | 'ENCRYPTION_KEY' | 'AUDIT_SIGNING_KEY', string>>;
+export type Fingerprints = Readonly<Record<'JWT_SECRET' | 'ENCRYPTION_KEY' | 'AUDIT_SIGNING_KEY', PresentFingerprints>>;
 
-export function fingerprintsOf({ jwtSecret, encryptionKey, auditSigningKey }: ServerSecrets, instance: string): Fingerprints {
+/** As the database has them, by the names of the variables. */
+export type KeptFingerprints = Readonly<Record<string, string>>;
+
+export function fingerprintsOf(secrets: ServerSecrets, instance: string): Fingerprints {
   return {
-    JWT_SECRET: fingerprintOf(jwtSecret),
-    ENCRYPTION_KEY: fingerprintOf(encryptionKey),
-    AUDIT_SIGNING_KEY: signingFingerprintOf(auditSigningKey, instance),
+    JWT_SECRET: both(secrets.jwtSecret, secrets.jwtSecretAccepted),
+    ENCRYPTION_KEY: both(secrets.encryptionKey, secrets.encryptionKeyAccepted),
+    AUDIT_SIGNING_KEY: [signingFingerprintOf(secrets.auditSigningKey, instance)],
   };
 }
 
-/** @throws StartRefused naming the secrets that differ from those that the database keeps fingerprints of */
-export function assertSameSecrets(kept: Readonly<Record<string, string>>, present: Fingerprints): void {
-  const other = (Object.keys(present) as (keyof Fingerprints)[]).filter((name) => kept[name] !== present[name]);
-  if (other.length === 0) return;
-  throw new StartRefused(
-    `${other.join(', ')}: is not the one that this database was set up with. Start with the same secrets as the other replicas.`,
-  );
+function both(inUse: string, accepted: string | undefined): PresentFingerprints {
+  return accepted === undefined ? [fingerprintOf(inUse)] : [fingerprintOf(inUse), fingerprintOf(accepted)];
+}
+
+/** What a database keeps that is set up with these. */
+export function firstFingerprints(present: Fingerprints): KeptFingerprints {
+  return Object.fromEntries(Object.entries(present).map(([name, [inUse, next]]) =>
+    [name, keptText({ inUse, ...(next === undefined ? {} : { next }), leaked: [] })]));
+}
+
+/**
+ * @returns what the database is to keep once a server has started with these
+ * @throws StartRefused naming the secrets that a server cannot start with, by what the database keeps
+ */
+export function assertSameSecrets(kept: KeptFingerprints, present: Fingerprints): KeptFingerprints {
+  const refusals = new Map<string, string[]>();
+  const changed: Record<string, string> = { ...kept };
+  for (const [name, fingerprints] of Object.entries(present)) {
+    const judged = judgeSecret(parseKept(kept[name] ?? ''), fingerprints, Math.floor(Date.now() / 1000));
+    if (judged.ok) changed[name] = keptText(judged.kept);
+    else refusals.set(judged.because, [...(refusals.get(judged.because) ?? []), name]);
+  }
+  if (refusals.size === 0) return changed;
+  throw new StartRefused([...refusals].map(([because, names]) => `${names.join(', ')}: ${because}`).join('\n'));
 }

@@ -7,6 +7,7 @@ import type { JsonValue } from '../../../domain/json.js';
 import type { Caller } from '../../auth/access/principal.js';
 import { CONFIG, type CompleteConfig } from '../../config/config.js';
 import { Problem } from '../../http/reply/problem.js';
+import { firstMarkKey } from '../../secrets/sealed-box.js';
 
 /** A claimed key: where its record stands, and what the call that first used it looked like. */
 export interface IdempotencyClaim {
@@ -39,8 +40,8 @@ const FORM = /^[\x21-\x7e]{1,255}$/;
 export class IdempotencyKeys {
   private readonly secret: Buffer;
 
-  constructor(@Inject(CONFIG) config: Pick<CompleteConfig, 'encryptionKey'>) {
-    this.secret = createHmac('sha256', config.encryptionKey).update('countersign idempotency v1').digest();
+  constructor(@Inject(CONFIG) config: Pick<CompleteConfig, 'encryptionKey' | 'markKey'>) {
+    this.secret = createHmac('sha256', config.markKey ?? firstMarkKey(config.encryptionKey)).update('countersign idempotency v1').digest();
   }
 
   /** @throws Problem VALIDATION_FAILED when the header is not 1 to 255 visible ASCII characters */
