@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
 import { createLogger } from '../../logging/logger.js';
 import { NoMetrics } from '../../metrics/metrics.js';
+import { sessionClient } from '../session-client.js';
 import { DatabaseFaults } from './database-faults.js';
 
 let lines: Record<string, unknown>[];
@@ -49,4 +50,12 @@ test('what could not be written is believed to be over once a write that was beg
   jest.advanceTimersByTime(10);
   faults.wrote(performance.now());
   expect(faults.refusesWrites).toBe(false);
+});
+
+test('a connection that ends before anybody listens is told of, and ends no server', () => {
+  const heard: unknown[] = [];
+  const client = new (sessionClient({}, (error) => heard.push(error)))({});
+  const ended = new Error('terminating connection due to administrator command');
+  client.emit('error', ended);
+  expect(heard).toEqual([ended]);
 });
