@@ -99,18 +99,26 @@ class Page {
   }
 
   async go(url, ready = 'true') {
-    await this.send('Page.navigate', { url });
-    await this.until(`document.readyState === 'complete' && location.href !== 'about:blank' && !!(${ready})`);
+    await this.leave(() => this.send('Page.navigate', { url }));
+    await this.until(`!!(${ready})`);
+  }
+
+  /** Does what leads to another document, and waits for that one: until it comes the old one is asked, which may say the same. */
+  async leave(act) {
+    await this.evaluate('window.isLeft = true');
+    await act();
+    await this.until("!window.isLeft && document.readyState === 'complete'");
   }
 
   async evaluate(expression) {
     return (await this.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })).result.value;
   }
 
-  /** Waits for something to be so; while the page changes, nothing is. */
+  /** Waits for something to be so, and gives it; while the page changes, nothing is. */
   async until(expression) {
     for (const end = Date.now() + SECONDS * 1_000; Date.now() < end; await pause(25)) {
-      if (await this.evaluate(expression).catch(() => false)) return;
+      const value = await this.evaluate(expression).catch(() => undefined);
+      if (value) return value;
     }
     const text = await this.evaluate('`${location.href}\\n${document.body.innerText}`');
     throw new Error(`it never came to ${expression}; the page says\n${text}`);
@@ -123,9 +131,9 @@ class Page {
 
   /** Clicks with the mouse, as people do: what is hidden or covered cannot be clicked. */
   async click(selector) {
-    await this.until(`!!document.querySelector(${JSON.stringify(selector)})`);
-    const [x, y] = await this.evaluate(`(() => {
+    const [x, y] = await this.until(`(() => {
       const element = document.querySelector(${JSON.stringify(selector)});
+      if (element === null) return undefined;
       element.scrollIntoView({ block: 'center' });
       const { left, top, width, height } = element.getBoundingClientRect();
       return [left + width / 2, top + height / 2];
