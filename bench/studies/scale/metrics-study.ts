@@ -61,9 +61,9 @@ export const metricsStudy: Study = {
 async function phaseOf({ stage, tokens, load, options }: StudyContext, side: Side, server: Watched): Promise<Phase> {
   const order = { url: `${server.url}/api/v1/execute`, tokens, body: bodyOf(RECEIPT.capability), connections: options.connections };
   const { metricsUrl } = server;
-  let failed: unknown;
+  let failed: Error | undefined;
   const scrape = () => {
-    if (metricsUrl !== undefined) void scraped(metricsUrl).catch((error: unknown) => (failed ??= error));
+    if (metricsUrl !== undefined) void scraped(metricsUrl).catch((error: unknown) => (failed ??= error instanceof Error ? error : new Error(String(error))));
   };
   scrape();
   const scraping = setInterval(scrape, SCRAPE_EVERY_MS);

@@ -14,6 +14,7 @@ export interface Line {
 const [COLUMNS, WIDTH, HEIGHT, GAP] = [4, 290, 150, 12];
 const COLOURS = ['#0b8f7a', '#c2571a', '#3b6fd4', '#a03fb0', '#b08a00', '#5c7d1e', '#c23a5b', '#4a8fb5'];
 const SHOWN_LINES = 4;
+const [NAME_LENGTH, TITLE_LENGTH] = [24, 42];
 
 /** A page of panels as one SVG, in light or dark as whoever looks at it prefers. */
 export function drawDashboard(panels: readonly DrawnPanel[], [from, to]: readonly [number, number]): string {
@@ -41,7 +42,7 @@ ${drawn.join('\n')}
 
 function panelOf(panel: DrawnPanel, from: number, to: number): string {
   const box = `<rect class="panel" width="${WIDTH}" height="${HEIGHT}" rx="4"/>`
-    + `<text class="title" x="10" y="20">${escaped(panel.title)}</text>`;
+    + `<text class="title" x="10" y="20">${escaped(cut(panel.title, TITLE_LENGTH))}</text>`;
   if (panel.lines.length === 0) return `${box}<text x="10" y="${HEIGHT / 2}">nothing happened</text>`;
   return box + (panel.type === 'stat' ? statOf(panel) : linesOf(panel, from, to));
 }
@@ -51,9 +52,9 @@ function statOf({ lines, unit }: DrawnPanel): string {
 }
 
 function linesOf({ lines, unit }: DrawnPanel, from: number, to: number): string {
-  const [left, top, right, bottom] = [44, 32, WIDTH - 10, HEIGHT - 40];
+  const [left, top, right, bottom] = [54, 32, WIDTH - 10, HEIGHT - 40];
   const highest = Math.max(...lines.flatMap(({ points }) => points.map(({ value }) => value))) || 1;
-  const x = (at: number) => (left + ((at - from) / (to - from)) * (right - left)).toFixed(1);
+  const x = (at: number) => Math.round(left + ((at - from) / (to - from)) * (right - left));
   const y = (value: number) => (bottom - (value / highest) * (bottom - top)).toFixed(1);
   // The most telling ones first: there is room for few names.
   const ranked = [...lines].sort((a, b) => sum(b) - sum(a));
@@ -62,14 +63,14 @@ function linesOf({ lines, unit }: DrawnPanel, from: number, to: number): string 
   const names = ranked.slice(0, SHOWN_LINES).map(({ name }, nth) => {
     const [atX, atY] = [10 + (nth % 2) * (WIDTH / 2 - 5), HEIGHT - 22 + Math.floor(nth / 2) * 14];
     const dot = `<circle cx="${atX + 3}" cy="${atY - 3}" r="3" fill="${COLOURS[nth]}"/>`;
-    return `${dot}<text x="${atX + 10}" y="${atY}">${escaped(cut(name))}</text>`;
+    return `${dot}<text x="${atX + 10}" y="${atY}">${escaped(cut(name, NAME_LENGTH))}</text>`;
   });
   return `<path class="axis" d="M${left} ${bottom}H${right}M${left} ${top}H${right}"/>`
     + `<text x="10" y="${top + 4}">${shown(highest, unit)}</text><text x="10" y="${bottom}">0</text>${paths.join('')}${names.join('')}`;
 }
 
 const sum = ({ points }: Line) => points.reduce((all, { value }) => all + value, 0);
-const cut = (name: string) => (name.length > 24 ? `${name.slice(0, 23)}…` : name);
+const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 function shown(value: number, unit: string): string {

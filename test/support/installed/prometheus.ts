@@ -16,7 +16,7 @@ export interface Alert {
 export interface Prometheus extends Program {
   /** Values of a query, with their labels. @throws Error where Prometheus does not understand it */
   query(query: string): Promise<{ readonly metric: Readonly<Record<string, string>>; readonly value: number }[]>;
-  /** The same over a time in Unix seconds, each second. */
+  /** The same over a time in Unix seconds, each other second. */
   range(query: string, from: number, to: number): Promise<{
     readonly metric: Readonly<Record<string, string>>; readonly points: readonly { readonly at: number; readonly value: number }[];
   }[]>;
@@ -57,7 +57,7 @@ export async function startPrometheus(metricsPort: number): Promise<Prometheus> 
     },
     range: async (query, from, to) => {
       const { result } = await ask<{ result: { metric: Record<string, string>; values: [number, string][] }[] }>(
-        `query_range?query=${encodeURIComponent(query)}&start=${from}&end=${to}&step=1`);
+        `query_range?query=${encodeURIComponent(query)}&start=${from}&end=${to}&step=2`);
       return result.map(({ metric, values }) => ({ metric, points: values.map(([at, value]) => ({ at, value: Number(value) })) }));
     },
     targets: async () => (await ask<{ activeTargets: { health: string }[] }>('targets')).activeTargets.map(({ health }) => health),
