@@ -63,7 +63,7 @@ async function phaseOf({ stage, tokens, load, options }: StudyContext, side: Sid
   const { metricsUrl } = server;
   let failed: Error | undefined;
   const scrape = () => {
-    if (metricsUrl !== undefined) void scraped(metricsUrl).catch((error: unknown) => (failed ??= error instanceof Error ? error : new Error(String(error))));
+    if (metricsUrl !== undefined) void scraped(metricsUrl).catch((error: Error) => (failed ??= error));
   };
   scrape();
   const scraping = setInterval(scrape, SCRAPE_EVERY_MS);

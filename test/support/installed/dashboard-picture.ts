@@ -14,7 +14,7 @@ export interface Line {
 const [COLUMNS, WIDTH, HEIGHT, GAP] = [4, 290, 150, 12];
 const COLOURS = ['#0b8f7a', '#c2571a', '#3b6fd4', '#a03fb0', '#b08a00', '#5c7d1e', '#c23a5b', '#4a8fb5'];
 const SHOWN_LINES = 4;
-const [NAME_LENGTH, TITLE_LENGTH] = [24, 42];
+const [NAME_LENGTH, TITLE_LENGTH] = [24, 38];
 
 /** A page of panels as one SVG, in light or dark as whoever looks at it prefers. */
 export function drawDashboard(panels: readonly DrawnPanel[], [from, to]: readonly [number, number]): string {
