@@ -10,7 +10,7 @@ startOutbound();
 const fetch = (parts: Partial<OutboundRequest> = {}, path = '/') =>
   development.fetch(`http://receiver.test:${port}${path}`, options(parts));
 
-/** The outcome of a call whose time is over; a busy machine gets no further in a short one than to connect, and then a longer one is tried. */
+/** The outcome of a call whose time is over. In a short one a busy machine only gets to connect; then a longer one is tried. */
 async function timedOut(kind: 'answered' | 'unknown', timeoutMs = 200): Promise<Awaited<ReturnType<typeof fetch>>> {
   const outcome = await fetch({ timeoutMs });
   return outcome.kind === kind || timeoutMs > 5_000 ? outcome : timedOut(kind, timeoutMs * 6);

@@ -60,7 +60,8 @@ export class PrepareCallService {
       call, body, scan, waiting: { outgoing, facts: { digest, promptTokens: tokens, scan } },
       // Whoever approves sees that nobody has looked for personal data, and so do conditions.
       input: {
-        model, provider: provider.name, tokens, maxTokens, stream, tools, pii, digest, nonce, ...(scan.isSkipped ? { scanSkipped: true } : {}),
+        model, provider: provider.name, tokens, maxTokens, stream, tools, pii, digest, nonce,
+        ...(scan.isSkipped ? { scanSkipped: true } : {}),
       },
     };
   }
