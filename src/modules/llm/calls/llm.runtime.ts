@@ -73,7 +73,7 @@ export class LlmRuntime implements Runtime {
     return Promise.resolve({ kind: 'untouched', error: ENDED, events: [{ type: 'llm.request', metadata }] });
   }
 
-  /** From what people approved: scanned, unless the caller left that out. The answer is kept, so that values that it holds are taken out. */
+  /** From what people approved: scanned, unless the caller left that out. The answer is kept, so values in it are taken out. */
   private async approved({ executionId, organizationId, input, deadline }: RuntimeCall, signal: AbortSignal): Promise<RuntimeOutcome> {
     const { tokens, body, headers } = input;
     const model = textIn(input, 'model');
