@@ -111,6 +111,7 @@ export const SUBJECTS = {
   'long/backup/backup-and-restore': [25, 'cli/backup/', 'migrations/'],
   'long/backup/embedded-backup': [25, 'cli/backup/', 'platform/embedded/'],
   'long/backup/rotated-secrets': [25, 'cli/secrets/', 'platform/embedded/secret-files.ts'],
+  'long/backup/rehearsal': [30, 'cli/verification/', 'cli/recover.command.ts', 'modules/audit/anchors/'],
   'long/backup/refused-backups': [40, 'cli/backup/'],
   'start/command-line': [10, 'bin/', 'platform/config/', 'Dockerfile', 'scripts/image-steps.sh'],
   'start/doctor': [20, 'cli/doctor/', 'platform/mail/smtp.ts'],
