@@ -135,6 +135,7 @@ export const SUBJECTS = {
   'cross-organization': [10, 'modules/organizations/', 'modules/teams/', 'platform/auth/'],
   'erasure-crash': [20, ...ERASURE],
   'exported-tampering': [15, 'domain/audit/export/', 'modules/audit/exports/', 'verifier/'],
+  failover: [60, ...DATABASE, 'modules/gate/admission/', 'modules/audit/anchors/'],
   'hitl-races': [10, ...REQUESTS],
   'hitl-walk': [15, ...REQUESTS, 'modules/hitl/'],
   'honest': [30, ...REPLAY, ...GATE, ...REQUESTS, ...SHARED],
