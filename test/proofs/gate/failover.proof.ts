@@ -35,13 +35,15 @@ export const proof: Proof = {
       const agents = await Promise.all(builders);
       const acknowledged = noneAcknowledged(servers);
       const pauses: number[] = [];
-      let [checked, wrong]: [number, string | undefined] = [0, undefined];
+      let [checked, early, wrong]: [number, number, string | undefined] = [0, 0, undefined];
       while (checked < count && wrong === undefined) {
         await pair.addStandby(`standby-${checked}`);
         await pair.synchronous();
         const load = governedLoad(servers, agents, CAPABILITIES, acknowledged);
         await pause(500 + random() * 1_500);
-        pauses.push(await failover(scene, acknowledged));
+        const isEarly = checked % 2 === 1;
+        if (isEarly) early++;
+        pauses.push(await failover(scene, acknowledged, isEarly));
         await pause(500);
         await load.end();
         wrong = await whatIsLost(scene, acknowledged, receiver);
@@ -53,7 +55,7 @@ export const proof: Proof = {
         checked, ...(wrong === undefined ? {} : { counterexample: `failover ${checked}: ${wrong}` }),
         coverage: {
           'calls acknowledged': acknowledged.executions.size, 'calls made again': acknowledged.repeated,
-          'connectors called': receiver.requests.length, 'ms until both servers answered on the new primary, median': median(pauses),
+          'times that the address led to the standby before it was promoted': early, 'connectors called': receiver.requests.length, 'ms until both servers answered on the new primary, median': median(pauses),
           'ms, the longest': pauses.at(-1) ?? 0,
         },
       };
@@ -64,11 +66,19 @@ export const proof: Proof = {
   },
 };
 
-/** @returns milliseconds from the moment at which the address leads to the new primary until both servers have answered a call by 200 */
-async function failover({ pair, address, servers }: FailoverScene, { answeredAt }: Acknowledged): Promise<number> {
+/**
+ * @param isEarly the address leads to the standby while that is read-only
+ * @returns milliseconds from the moment at which the address leads to the new primary until both servers have answered a call by 200
+ */
+async function failover({ pair, address, servers }: FailoverScene, { answeredAt }: Acknowledged, isEarly: boolean): Promise<number> {
   await pair.primary.kill();
+  if (isEarly) {
+    address.move(pair.standby.port);
+    await pause(1_000);
+  }
   await pair.exchange();
-  address.move(pair.primary.port);
+  // Connections that were made to the standby go on at what it has become.
+  if (!isEarly) address.move(pair.primary.port);
   const moved = performance.now();
   const firsts = await Promise.all(servers.map((server) => eventually(() => {
     const first = answeredAt.get(server)!.find((at) => at > moved);
