@@ -54,16 +54,18 @@ export class Batcher<Item, Answer> {
 class Lane<Item, Answer> {
   private queue: Waiting<Item, Answer>[] = [];
   private paused = 0;
+  /** Of which something is found out later. */
+  private unsettled = 0;
   private running = false;
 
   constructor(private readonly options: BatcherOptions<Item, Answer>) {}
 
   get busy(): boolean {
-    return this.running || this.queue.length > 0 || this.paused > 0;
+    return this.running || this.queue.length > 0 || this.paused > 0 || this.unsettled > 0;
   }
 
   push(waiting: Waiting<Item, Answer>): void {
-    if (this.queue.length + this.paused >= this.options.longest) {
+    if (this.queue.length + this.unsettled >= this.options.longest) {
       waiting.reject(new Problem('UNAVAILABLE', 'The server is overloaded. Try again in a second.', { headers: { 'Retry-After': '1' } }));
       return;
     }
@@ -103,9 +105,9 @@ class Lane<Item, Answer> {
     if (outcome.kind === 'answer') waiting.resolve(outcome.answer);
     else if (outcome.kind === 'error') waiting.reject(outcome.error);
     else if (outcome.kind === 'later') {
-      this.paused++;
+      this.unsettled++;
       void outcome.outcome.catch((error: unknown) => ({ kind: 'error', error }) as const).then((known) => {
-        this.paused--;
+        this.unsettled--;
         this.settle(waiting, known);
       });
     } else if (outcome.afterMs === 0) this.queue.push(waiting);
