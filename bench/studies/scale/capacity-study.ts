@@ -76,7 +76,8 @@ function textOf(found: ReadonlyMap<string, Left>): string {
   const most = (name: string) => Math.max(...all.map(({ relations }) => relations.get(name) ?? 0));
   const shown = names.filter((name) => most(name) >= LEAST_BYTES).sort((a, b) => most(b) - most(a));
   const of = (name: string) => all.map(({ relations }) => whole(relations.get(name) ?? 0));
-  const sum = (some: readonly string[]) => all.map(({ relations }) => whole(some.reduce((total, name) => total + (relations.get(name) ?? 0), 0)));
+  const sum = (some: readonly string[]) =>
+    all.map(({ relations }) => whole(some.reduce((total, name) => total + (relations.get(name) ?? 0), 0)));
   return ['', '  Bytes that a call leaves, by relation:', '', ...table(['relation', ...found.keys()], [
     ...shown.map((name) => [name, ...of(name)]),
     ['the others', ...sum(names.filter((name) => !shown.includes(name)))],

@@ -62,7 +62,9 @@ function retentionFinding({ auditRetentionDays: entries, recordsRetentionDays: r
     ...entries === undefined ? ['entries of the log'] : [],
     ...records === undefined ? ['inputs and outputs of calls'] : [],
   ];
-  if (kept.length === 0) return well('retention', `entries are archived after ${entries} days, inputs and outputs blanked after ${records}`);
-  const todo = 'how long do you have to keep them? Set AUDIT_RETENTION_DAYS with AUDIT_ARCHIVE, and RECORDS_RETENTION_DAYS (docs/capacity.md)';
+  const whenBoth = `entries are archived after ${entries} days, inputs and outputs blanked after ${records}`;
+  if (kept.length === 0) return well('retention', whenBoth);
+  const todo = 'how long do you have to keep them? Set AUDIT_RETENTION_DAYS with AUDIT_ARCHIVE, and RECORDS_RETENTION_DAYS '
+    + '(docs/capacity.md)';
   return note('retention', `${kept.join(' and ')} are kept for ever: ${DISK_TO_EXPECT}`, todo);
 }

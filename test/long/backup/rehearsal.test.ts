@@ -31,7 +31,8 @@ beforeAll(async () => {
   agent = await anAgent(production).granted('web.search').create();
   const HOME = join(folder, 'home');
   mkdirSync(HOME);
-  env = { ...SECRETS, HOME, DATA_DIR: join(folder, 'none'), DATABASE_URL: production.database.url, AUDIT_ANCHORS: production.database.anchors };
+  const { url, anchors: AUDIT_ANCHORS } = production.database;
+  env = { ...SECRETS, HOME, DATA_DIR: join(folder, 'none'), DATABASE_URL: url, AUDIT_ANCHORS };
   anchors = production.database.anchors.slice('file:'.length);
   anchorsCopy = join(folder, 'anchors-copy');
 
@@ -54,7 +55,8 @@ afterAll(async () => {
 async function executed(calls: number): Promise<void> {
   for (let n = 0; n < calls; n++) (await agent.client.post('/api/v1/execute', { capability: 'web.search', input: { n } })).expect(200);
   await allSigned(production);
-  const [row] = await production.sql<{ size: string }>(`select max(size) as size from audit_checkpoints where organization_id = 'platform'`);
+  const [row] = await production.sql<{ size: string }>(
+    `select max(size) as size from audit_checkpoints where organization_id = 'platform'`);
   await eventually(() => {
     const lines = filesIn(anchors).flatMap((name) => readFileSync(join(anchors, name), 'utf8').trimEnd().split('\n'));
     expect(JSON.parse(lines.at(-1)!)).toMatchObject({ size: Number(row!.size) });
@@ -102,9 +104,9 @@ test('a restored copy is verified, recovered, served and written to, and the ins
   const key = await rotateRootKey(copy.url);
   await rehearsed(async (url) => {
     const root = as({ url } as TestServer, key);
-    const { token } = (await eventually(async () => (await root.post(`/api/v1/agents/${agent.id}/token`)).expect(200))).body as { token: string };
+    const issued = await eventually(async () => (await root.post(`/api/v1/agents/${agent.id}/token`)).expect(200));
     const call = { capability: 'web.search', input: { rehearsal: true } };
-    (await as({ url } as TestServer, token).post('/api/v1/execute', call)).expect(200);
+    (await as({ url } as TestServer, issued.text('token')).post('/api/v1/execute', call)).expect(200);
     await allSigned({ ...production, sql: copy.sql } as TestServer);
   });
   expect(await verdict(rehearsal, ...withCopy)).toEqual([0, 'valid']);

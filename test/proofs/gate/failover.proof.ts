@@ -20,7 +20,7 @@ const CAPABILITIES = ['web.search', 'crm.push'];
  */
 export const proof: Proof = {
   name: 'failover',
-  title: 'Whenever the primary dies and its synchronous standby takes over: no acknowledged call is lost, none runs twice, the log verifies.',
+  title: 'Whenever a primary dies and its synchronous standby takes over: no acknowledged call is lost, none runs twice, the log verifies.',
   longCount: 20,
   shortCount: 2,
   needs: 'database',
@@ -30,7 +30,8 @@ export const proof: Proof = {
     const scene = await failoverScene({ OUTBOUND_ALLOW: receiver.destination });
     try {
       const { servers, pair } = scene;
-      await defineCapability(servers[0], 'crm.push', { connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}' } });
+      const connector = { type: 'http', method: 'POST', url: receiver.url, body: '{input}' };
+      await defineCapability(servers[0], 'crm.push', { connector });
       const builders = Array.from({ length: AGENTS }, () => anAgent(servers[0]).granted('web.search').granted('crm.push').create());
       const agents = await Promise.all(builders);
       const acknowledged = noneAcknowledged(servers);
@@ -55,7 +56,8 @@ export const proof: Proof = {
         checked, ...(wrong === undefined ? {} : { counterexample: `failover ${checked}: ${wrong}` }),
         coverage: {
           'calls acknowledged': acknowledged.executions.size, 'calls made again': acknowledged.repeated,
-          'times that the address led to the standby before it was promoted': early, 'connectors called': receiver.requests.length, 'ms until both servers answered on the new primary, median': median(pauses),
+          'times that the address led to the standby before it was promoted': early, 'connectors called': receiver.requests.length,
+          'ms until both servers answered on the new primary, median': median(pauses),
           'ms, the longest': pauses.at(-1) ?? 0,
         },
       };
@@ -89,7 +91,9 @@ async function failover({ pair, address, servers }: FailoverScene, { answeredAt 
   return Math.round(Math.max(...firsts) - moved);
 }
 
-async function whatIsLost({ database, servers }: FailoverScene, { executions }: Acknowledged, receiver: Receiver): Promise<string | undefined> {
+async function whatIsLost(
+  { database, servers }: FailoverScene, { executions }: Acknowledged, receiver: Receiver,
+): Promise<string | undefined> {
   const recorded = await database.sql<{ id: string; entries: number }>(
     `select e.payload::json #>> '{metadata,executionId}' as id, count(*)::integer as entries from audit_entries e
      where e.event in ('execution.started', 'execution.completed') group by 1`);

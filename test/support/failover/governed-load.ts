@@ -30,13 +30,16 @@ export function governedLoad(
       for (let attempt = 0; !ended; attempt++) {
         const server = servers[(turn + attempt) % servers.length]!;
         const call = { capability: capabilities[turn % capabilities.length]!, input: { n } };
-        const reply = await as(server, agent.token).with(once).post<{ executionId?: string }>('/api/v1/execute', call).catch(() => undefined);
+        const client = as(server, agent.token).with(once);
+        const reply = await client.post<{ executionId?: string }>('/api/v1/execute', call).catch(() => undefined);
         if (reply?.status === 200) {
           acknowledged.executions.set(n, reply.body.executionId!);
           acknowledged.answeredAt.get(server)!.push(performance.now());
           break;
         }
-        if (reply !== undefined && ![409, 502, 503].includes(reply.status)) throw new Error(`a call was answered ${reply.status}: ${reply.text('detail')}`);
+        if (reply !== undefined && ![409, 502, 503].includes(reply.status)) {
+          throw new Error(`a call was answered ${reply.status}: ${reply.text('detail')}`);
+        }
         acknowledged.repeated++;
         await pause(AGAIN_AFTER_MS);
       }

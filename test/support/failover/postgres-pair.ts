@@ -9,7 +9,9 @@ import { freePort } from '../servers/server-process.js';
 import { CHECKOUT, runFolder } from '../servers/test-run.js';
 
 const STANDBY = 'standby';
-const SETTINGS = { listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off', max_connections: '100', wal_keep_size: '256MB' };
+const SETTINGS = {
+  listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off', max_connections: '100', wal_keep_size: '256MB',
+};
 
 interface Account {
   readonly uid?: number;

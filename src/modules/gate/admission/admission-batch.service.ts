@@ -141,8 +141,8 @@ export class AdmissionBatch {
   }
 
   /**
-   * A commit whose acknowledgement was lost is looked up, never sent again; calls that come meanwhile need not wait for that. A batch that fails on its data is halved, so
-   * that one bad item fails alone; a lock that could not be had is tried again.
+   * A commit whose acknowledgement was lost is looked up, never sent again; calls that come meanwhile need not wait for that. A batch
+   * that fails on its data is halved, so that one bad item fails alone; a lock that could not be had is tried again.
    */
   private async afterFailure(planned: Planned[], outcomes: Outcome[], error: unknown): Promise<void> {
     if (isConnectionError(error)) {

@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { Problem } from '../../http/reply/problem.js';
 
 /**
- * What became of one item of a batch: an answer, an error, another round (after a pause where a lock was taken), or what is found out later,
- * while the lane goes on.
+ * What became of one item of a batch: an answer, an error, another round (after a pause where a lock was taken), or what is found out
+ * later, while the lane goes on.
  */
 export type ItemOutcome<Answer> =
   | { kind: 'answer'; answer: Answer }
