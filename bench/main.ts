@@ -30,6 +30,7 @@ import { environmentText, figureText, summaryOf, verifiedText } from './report.j
 import { setStage, type Stage } from './stage.js';
 import type { Studied, Study } from './study.js';
 import { sweepStudy } from './studies/request-expiry.js';
+import { capacityStudy } from './studies/scale/capacity-study.js';
 import { growthStudy } from './studies/scale/growth-study.js';
 import { metricsStudy } from './studies/scale/metrics-study.js';
 import { serversStudy } from './studies/scale/servers-study.js';
@@ -39,7 +40,7 @@ import { verifyStudy } from './studies/verify-study.js';
 const STUDIES: readonly Study[] = [
   pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy, notifyStudy, integrateStudy, verifyStudy,
   secretStudy, mcpStudy, nodeStudy, chainStudy, resolveStudy, llmStudy, piiStudy, sdkStudy, backupStudy, serversStudy,
-  metricsStudy, growthStudy,
+  metricsStudy, growthStudy, capacityStudy,
 ];
 
 /** What then fails fails for want of the servers, which is no news. */

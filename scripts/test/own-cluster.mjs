@@ -84,7 +84,8 @@ export function dumpOf(binaries, url) {
   return stdout;
 }
 
-function otherUser() {
+/** Whom PostgreSQL runs as where we are root: its package's user, or nobody. */
+export function otherUser() {
   const users = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':'));
   const [, , uid, gid] = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody') ?? [];
   return { uid: Number(uid), gid: Number(gid) };

@@ -8,6 +8,7 @@ import { withEnvironmentFile } from '../start/environment-file.js';
 import { onDatabaseOf, withDatabase } from './database-address.js';
 import { failureReason } from './failure-reason.js';
 import { DATABASE_DEFAULT, EXIT, NEVER_SET_UP, NO_DATABASE, progressLine, commandOutput } from './command-output.js';
+import { anchorsCopyOption, withAnchorsCopy } from './verification/anchors-copy.js';
 import { counted } from './verification/verification-report.js';
 
 const { refuse } = commandOutput('recover');
@@ -15,6 +16,7 @@ const { refuse } = commandOutput('recover');
 interface RecoverOptions {
   databaseUrl?: string;
   acceptLoss?: boolean;
+  anchorsCopy?: string;
   json?: boolean;
 }
 
@@ -43,15 +45,16 @@ export function recoverCommand(): Command {
       + 'Exit codes: 0 recovered, 1 refused or only shown, 2 could not reach the database.')
     .option('--accept-loss', 'do it: end what is open, revoke every token and the root key, and record the loss')
     .option('--database-url <url>', `database to recover; ${DATABASE_DEFAULT}`)
+    .addOption(anchorsCopyOption())
     .option('--json', 'print one JSON object')
     .action(async (options: RecoverOptions) => {
       process.exitCode = await recover(options, withEnvironmentFile(process.env));
     });
 }
 
-async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: NodeJS.ProcessEnv): Promise<number> {
+async function recover({ databaseUrl, acceptLoss, anchorsCopy, json }: RecoverOptions, env: NodeJS.ProcessEnv): Promise<number> {
   try {
-    const meant = withDatabase(env, databaseUrl);
+    const meant = withAnchorsCopy(withDatabase(env, databaseUrl), anchorsCopy);
     const { onRecoveryParts } = await import('../modules/lifecycle/recovery-parts.store.js');
     const done = await onDatabaseOf(meant, (url) => onRecoveryParts(url, async (parts) => {
       const { configuredAnchors } = await import('../modules/audit/anchors/configured-anchors.js');
@@ -107,7 +110,8 @@ function show(findings: Findings, json: boolean): number {
     '  Nothing was changed.',
     ...findings.rewritten.length > 0
       ? ['  A rewritten database cannot be recovered: put the right one, or a backup, back.']
-      : ['  If the right database cannot be put back, and what this one misses is lost for good:', '  countersign recover --accept-loss'],
+      : ['  If the right database cannot be put back, and what this one misses is lost for good:', '  countersign recover --accept-loss',
+        '  A rehearsal, while the right one goes on, gives up nothing of its anchors: --anchors-copy <folder>, with a copy of them.'],
     '', '',
   ].join('\n');
   process.stdout.write(json ? `${JSON.stringify({ recovered: false, ...findings }, null, 2)}\n` : text);

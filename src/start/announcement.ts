@@ -4,6 +4,8 @@ import { banner, type BannerFacts } from './banner.js';
 /** What was made for the operator and must not be lost, however the start ends. */
 export interface Made {
   rootKey?: string;
+  /** Whether this start made the schema. */
+  isFirst?: boolean;
 }
 
 /** Whether a stream is read by programs: then everything on it is lines of JSON. A trial's is read by people, whatever it goes through. */
@@ -17,9 +19,10 @@ export function announceStart(facts: BannerFacts, env: NodeJS.ProcessEnv, logger
     process.stdout.write(banner(facts, process.stdout.isTTY === true && !env.NO_COLOR));
     return;
   }
-  const { version, url, held, rootKey, rootKeyFile } = facts;
+  const { version, url, held, rootKey, rootKeyFile, keptFor } = facts;
   if (rootKey !== undefined) showRootKey(rootKey);
   if (rootKeyFile !== undefined) logger.info({ file: rootKeyFile }, 'the root key was made and written to a file');
+  if (keptFor !== undefined) logger.info(keptFor);
   if (held === undefined) logger.info({ version, url }, 'the server is ready');
   else logger.error({ version, url, because: held }, 'the server runs, and serves nobody: its database is held');
 }

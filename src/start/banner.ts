@@ -11,6 +11,8 @@ export interface BannerFacts {
   readonly rootKey?: string;
   /** Where a made root key was written instead. */
   readonly rootKeyFile?: string;
+  /** What a first start asks its operator to think of: how long what is written is kept. */
+  readonly keptFor?: string;
 }
 
 const REGISTRATION = JSON.stringify({ name: 'first-agent', grants: [{ capability: 'web.search' }] });
@@ -41,6 +43,7 @@ export function banner(facts: BannerFacts, colour: boolean): string {
   if (facts.rootKey !== undefined) {
     lines.push(row('Root key', bold(facts.rootKey)), row('', 'Shown this once: keep it where only you can read it.'));
   } else if (facts.rootKeyFile !== undefined) lines.push(row('Root key', `written to ${facts.rootKeyFile}`));
+  if (facts.keptFor !== undefined) lines.push(row('Disk', facts.keptFor));
   const hint = facts.rootKey === undefined ? dim(' (with the root key in the variable COUNTERSIGN_KEY)') : '';
   if (facts.held === undefined) lines.push('', `  Try it${hint}:`, '', ...curlLines(facts.url, facts.rootKey));
   lines.push('', dim('  Ctrl-C stops the server.'), '');

@@ -5,6 +5,7 @@ import type { INestApplication } from '@nestjs/common';
 import {
   completeConfig, givenSecrets, loadConfig, type CompleteConfig, type Config, type ServerSecrets,
 } from '../platform/config/config.js';
+import { DISK_TO_EXPECT } from '../platform/config/disk-to-expect.js';
 import { serverVersion } from '../platform/config/server-version.js';
 import { warningsAbout } from '../platform/config/warnings.js';
 import { StartRefused } from '../platform/config/start-refused.js';
@@ -18,6 +19,7 @@ import { checkPort, listenRefusal, localUrl } from './listen-address.js';
 import { RootKeyFile } from './root-key-file.js';
 import { Shutdown } from './shutdown.js';
 
+const KEPT_FOR_EVER = `${DISK_TO_EXPECT}, kept for ever until AUDIT_RETENTION_DAYS says otherwise (docs/capacity.md)`;
 /** How long requests may still take when the server is asked to end. */
 const DRAIN_MS = 8_000;
 
@@ -97,7 +99,7 @@ async function withEmbeddedDatabase(config: Config, logger: Logger, shutdown: Sh
  * @returns the key of the installation's marks
  */
 async function setUp(config: CompleteConfig, logger: Logger, made: Made): Promise<Buffer> {
-  const [{ connected }, { createDataSource, migrate }, pooling, { firstRun }] = await Promise.all([
+  const [{ connected }, { createDataSource, migrate, MIGRATION_NAMES }, pooling, { firstRun }] = await Promise.all([
     import('../platform/database/connected.js'),
     import('../platform/database/data-source.js'),
     import('../platform/database/pooling.js'),
@@ -111,7 +113,7 @@ async function setUp(config: CompleteConfig, logger: Logger, made: Made): Promis
     dataSource = await connected(() => createDataSource(options), (line) => logger.warn(line));
     await pooling.refuseTransactionPooling(dataSource);
     if (config.databaseListenUrl !== undefined) await pooling.refuseTransactionPoolingAt(config.databaseListenUrl);
-    await migrate(dataSource);
+    made.isFirst = (await migrate(dataSource)).length === MIGRATION_NAMES.length;
     const { rootKey, markKey } = await firstRun(dataSource, config);
     // A key that the operator chose is theirs already.
     if (rootKey !== undefined && rootKey !== config.rootApiKey) {
@@ -160,7 +162,8 @@ async function drain(app: INestApplication, delay: number): Promise<void> {
   await app.close();
 }
 
-function bannerFacts(config: Config, { rootKey }: Made) {
+function bannerFacts(config: Config, made: Made) {
+  const { rootKey } = made;
   const intoFile = rootKey !== undefined && config.rootKeyFile !== undefined;
   return {
     version: serverVersion(),
@@ -168,6 +171,7 @@ function bannerFacts(config: Config, { rootKey }: Made) {
     dataDir: config.embedded ? config.dataDir : undefined,
     rootKey: intoFile ? undefined : rootKey,
     rootKeyFile: intoFile ? config.rootKeyFile : undefined,
+    keptFor: made.isFirst && config.auditRetentionDays === undefined ? KEPT_FOR_EVER : undefined,
   };
 }
 

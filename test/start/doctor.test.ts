@@ -44,6 +44,7 @@ test('nothing is wrong with an installation that serves', async () => {
   expect(states).toEqual({
     configuration: 'well', database: 'well', clocks: 'well', migrations: 'well', installation: 'well', secrets: 'well',
     'signing key': 'well', anchor: 'well', effects: 'well', mail: 'note', provider: 'note', disk: expect.stringMatching(/well|note/),
+    retention: 'note',
   });
   const { code, stdout } = await countersign(['doctor'], env);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/well +database +PostgreSQL \d+/)]);
@@ -64,6 +65,14 @@ test('a database that is away, is no address, or was never set up', async () => 
   const { migrations } = await findings({ DATABASE_URL: empty.url }, 0);
   expect(migrations).toMatchObject({ state: 'note', todo: expect.stringContaining('first start') });
   await empty.drop();
+});
+
+test('how long entries, inputs and outputs are kept is asked until it is said', async () => {
+  const { retention } = await findings({}, 0);
+  expect(retention).toMatchObject({ state: 'note', detail: expect.stringMatching(/entries of the log and inputs.*kept for ever/) });
+  const archive = { AUDIT_RETENTION_DAYS: '400', AUDIT_ARCHIVE: env.DATA_DIR! };
+  expect((await findings(archive, 0))['retention']).toMatchObject({ detail: expect.stringMatching(/^inputs and outputs of calls are/) });
+  expect((await findings({ ...archive, RECORDS_RETENTION_DAYS: '400' }, 0))['retention']).toMatchObject({ state: 'well' });
 });
 
 test('secrets of another installation, and missing ones', async () => {

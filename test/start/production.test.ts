@@ -45,6 +45,11 @@ describe('what a server writes in production', () => {
     const server = await start({ ROOT_API_KEY: '' });
     const shown = linesOf(server).filter((line) => 'rootKey' in line);
     expect(shown).toEqual([expect.objectContaining({ level: 'warn', rootKey: expect.stringMatching(/^svc_root_[0-9a-f]{64}$/) })]);
+    // And what is to be thought of before the disk is full; later starts do not ask again.
+    const asked = () => linesOf(server).filter(({ msg }) => msg.includes('AUDIT_RETENTION_DAYS'));
+    expect(asked()).toEqual([expect.objectContaining({ level: 'info', msg: expect.stringMatching(/^some 8 KB of disk a governed call/) })]);
+    await server.restart({ ROOT_API_KEY: '' });
+    expect(asked()).toEqual([]);
     await server.stop();
   });
 

@@ -5,6 +5,7 @@ import { LOCATION_ORDER, locationOf, describeLocation } from '../verification/lo
 import { failureReason } from '../failure-reason.js';
 import { defaultRemembered, prepareToRemember, readRemembered, remember } from '../verification/remembered-checkpoints.js';
 import { EXIT, type ExitCode, NO_LOG, progressBar, progressLine, commandOutput } from '../command-output.js';
+import { anchorsCopyOption, rehearsalMemory, withAnchorsCopy } from '../verification/anchors-copy.js';
 import { counted, verificationReport } from '../verification/verification-report.js';
 import { verifierKeyOption } from '../verification/verifier-key-option.js';
 import type { VerifySourceOptions } from '../verification/verify-options.js';
@@ -19,6 +20,7 @@ interface VerifyOptions {
   verifierKey?: string[];
   agent?: string;
   integrity?: boolean;
+  anchorsCopy?: string;
   remember: string | boolean;
   json?: boolean;
 }
@@ -35,20 +37,25 @@ export function auditVerifyCommand(): Command {
     .addOption(verifierKeyOption('checkpoints'))
     .option('--agent <id>', "verify only this agent's chain")
     .option('--integrity', 'of a database: only whether the log is as written; skips comparing rows with entries, and replaying decisions')
-    .option('--remember <file>', 'file that keeps the newest checkpoints, for the next verification to compare with', defaultRemembered())
+    .addOption(anchorsCopyOption())
+    .option('--remember <file>', 'file that keeps the newest checkpoints, for the next verification to compare with (with --anchors-copy: '
+      + 'remembered.json in that folder)', defaultRemembered())
     .option('--no-remember', 'compare with no earlier checkpoint, and keep none')
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', LOCATION_ORDER)
-    .action(async (options: VerifyOptions) => {
-      process.exitCode = await verify(options, withEnvironmentFile(process.env));
+    .action(async (options: VerifyOptions, command: Command) => {
+      const isOwnMemory = options.anchorsCopy !== undefined && command.getOptionValueSource('remember') === 'default';
+      const meant = isOwnMemory ? { ...options, remember: rehearsalMemory(options.anchorsCopy!) } : options;
+      process.exitCode = await verify(meant, withEnvironmentFile(process.env));
     });
 }
 
-async function verify(options: VerifyOptions, env: NodeJS.ProcessEnv): Promise<number> {
-  const { agent } = options;
+async function verify(options: VerifyOptions, given: NodeJS.ProcessEnv): Promise<number> {
+  const { agent, anchorsCopy } = options;
   const progress = progressLine();
   const memory = typeof options.remember === 'string' ? options.remember : undefined;
   try {
+    const env = withAnchorsCopy(given, anchorsCopy);
     const location = locationOf(options, env);
     const sourceOptions = sourceOptionsOf(options, memory, progress.show);
     if (location.kind !== 'database') {

@@ -2,6 +2,7 @@ import { existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { OutboundGuard } from '../../platform/outbound/outbound-guard.js';
 import type { Config } from '../../platform/config/config.js';
+import { DISK_TO_EXPECT } from '../../platform/config/disk-to-expect.js';
 import { Smtp, mailCodes } from '../../platform/mail/smtp.js';
 import { createLogger } from '../../platform/logging/logger.js';
 import { note, well, wrong, type Finding } from './finding.js';
@@ -13,7 +14,7 @@ const LITTLE_FREE = 10 * GIGABYTE;
 
 /** What a server needs besides its database. */
 export function surroundingsChecks(config: Config): Promise<Finding[]> {
-  return Promise.all([mailFinding(config), providerFinding(config), diskFinding(config)]);
+  return Promise.all([mailFinding(config), providerFinding(config), diskFinding(config), Promise.resolve(retentionFinding(config))]);
 }
 
 async function mailFinding(config: Config): Promise<Finding> {
@@ -53,4 +54,17 @@ async function diskFinding({ dataDir, embedded }: Config): Promise<Finding> {
   const detail = `${(free / GIGABYTE).toFixed(1)} GB are free for ${dataDir}${embedded ? '' : ' (anchors; not the database)'}`;
   if (free < LEAST_FREE) return wrong('disk', detail, 'make room, or move DATA_DIR');
   return free < LITTLE_FREE ? note('disk', detail, 'see to more before it is full') : well('disk', detail);
+}
+
+/** A question that nobody asks until the disk is full. */
+function retentionFinding({ auditRetentionDays: entries, recordsRetentionDays: records }: Config): Finding {
+  const kept = [
+    ...entries === undefined ? ['entries of the log'] : [],
+    ...records === undefined ? ['inputs and outputs of calls'] : [],
+  ];
+  const whenBoth = `entries are archived after ${entries} days, inputs and outputs blanked after ${records}`;
+  if (kept.length === 0) return well('retention', whenBoth);
+  const todo = 'how long do you have to keep them? Set AUDIT_RETENTION_DAYS with AUDIT_ARCHIVE, and RECORDS_RETENTION_DAYS '
+    + '(docs/capacity.md)';
+  return note('retention', `${kept.join(' and ')} are kept for ever: ${DISK_TO_EXPECT}`, todo);
 }

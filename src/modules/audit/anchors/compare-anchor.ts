@@ -54,7 +54,8 @@ function isSame(lost: Anchored, anchored: Anchored): boolean {
 /** For operators: what is wrong, and what to do about it. */
 export function contradictionText({ anchor, anchored, ourSize }: Extract<Comparison, { kind: 'contradicts' }>): string {
   const what = anchored.size > ourSize
-    ? `has a checkpoint of ${anchored.size} rounds of the log, and this database only ${ourSize}: it is older than what was anchored`
+    ? `has a checkpoint of ${anchored.size} rounds of the log, and this database only ${ourSize}: it is older than what was anchored (a `
+      + 'backup, or a standby that was behind when it was promoted)'
     : `has a checkpoint of ${anchored.size} rounds of the log that is of another history than this database's`;
   return `The anchor ${anchor.name} ${what}. Put the right database back; or, if what is missing is lost for good, run `
     + '`countersign recover --accept-loss`.';

@@ -15,8 +15,9 @@ const LOOK_EVERY_MS = 1_000;
 const ASK_AGAIN_MS = 5_000;
 /** A server whose clock differs by more from the database's is not ready. */
 const CLOCKS_DIFFER_MS = 2_000;
-const OTHER = 'This database is not the one that this server has served until now: it was put back to an older state, or replaced. '
-  + 'Put the right one back; or, if what is missing is lost for good, run `countersign recover --accept-loss`.';
+const OTHER = 'This database is not the one that this server has served until now: it was put back to an older state, is a standby '
+  + 'that was behind, or was replaced. Put the right one back; or, if what is missing is lost for good, run '
+  + '`countersign recover --accept-loss`.';
 
 /**
  * Checks every second, on every server, that the database is still the same one: it has the checkpoint that this server saw last, no

@@ -144,14 +144,16 @@ export class AdmissionBatch {
   }
 
   /**
-   * A commit whose acknowledgement was lost is looked up, never sent again. A batch that fails on its data is halved, so
-   * that one bad item fails alone; a lock that could not be had is tried again.
+   * A commit whose acknowledgement was lost is looked up, never sent again; calls that come meanwhile need not wait for that. A batch
+   * that fails on its data is halved, so that one bad item fails alone; a lock that could not be had is tried again.
    */
   private async afterFailure(planned: Planned[], outcomes: Outcome[], error: unknown): Promise<void> {
     if (isConnectionError(error)) {
-      const settled = await this.unknownCommits.settle(planned.map(({ item, plan }) => ({ item, plan })), error);
+      const settled = this.unknownCommits.settle(planned.map(({ item, plan }) => ({ item, plan })), error);
       planned.forEach(({ index, plan }, n) => {
-        outcomes[index] = settled[n] === true ? { kind: 'answer', answer: plan.answer } : { kind: 'error', error };
+        const outcome = settled.then((found): Outcome =>
+          found[n] === true ? { kind: 'answer', answer: plan.answer } : { kind: 'error', error });
+        outcomes[index] = { kind: 'later', outcome };
       });
       return;
     }

@@ -1,11 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import { Problem } from '../../http/reply/problem.js';
 
-/** What became of one item of a batch: an answer, an error, or another round (after a pause where a lock was taken). */
+/**
+ * What became of one item of a batch: an answer, an error, another round (after a pause where a lock was taken), or what is found out
+ * later, while the lane goes on.
+ */
 export type ItemOutcome<Answer> =
   | { kind: 'answer'; answer: Answer }
   | { kind: 'error'; error: unknown }
-  | { kind: 'again'; afterMs: number };
+  | { kind: 'again'; afterMs: number }
+  | { kind: 'later'; outcome: Promise<ItemOutcome<Answer>> };
 
 export interface BatcherOptions<Item, Answer> {
   /** Batch lanes work side by side; items of one key always share a lane, so that they never wait for each other's locks. */
@@ -16,7 +20,7 @@ export interface BatcherOptions<Item, Answer> {
    * At a few hundred items a second batches would otherwise be of two or three items, each at the cost of a batch. Default: at once.
    */
   rhythmMs?: number;
-  /** Items that may wait in one lane before further ones are refused with 503. */
+  /** Items that may wait in one lane, or for what is found out later, before further ones are refused with 503. */
   longest: number;
   keyOf(item: Item): string;
   process(items: Item[]): Promise<ItemOutcome<Answer>[]>;
@@ -50,16 +54,18 @@ export class Batcher<Item, Answer> {
 class Lane<Item, Answer> {
   private queue: Waiting<Item, Answer>[] = [];
   private paused = 0;
+  /** Of which something is found out later. */
+  private unsettled = 0;
   private running = false;
 
   constructor(private readonly options: BatcherOptions<Item, Answer>) {}
 
   get busy(): boolean {
-    return this.running || this.queue.length > 0 || this.paused > 0;
+    return this.running || this.queue.length > 0 || this.paused > 0 || this.unsettled > 0;
   }
 
   push(waiting: Waiting<Item, Answer>): void {
-    if (this.queue.length >= this.options.longest) {
+    if (this.queue.length + this.unsettled >= this.options.longest) {
       waiting.reject(new Problem('UNAVAILABLE', 'The server is overloaded. Try again in a second.', { headers: { 'Retry-After': '1' } }));
       return;
     }
@@ -98,7 +104,13 @@ class Lane<Item, Answer> {
   private settle(waiting: Waiting<Item, Answer>, outcome: ItemOutcome<Answer>): void {
     if (outcome.kind === 'answer') waiting.resolve(outcome.answer);
     else if (outcome.kind === 'error') waiting.reject(outcome.error);
-    else if (outcome.afterMs === 0) this.queue.push(waiting);
+    else if (outcome.kind === 'later') {
+      this.unsettled++;
+      void outcome.outcome.catch((error: unknown) => ({ kind: 'error', error }) as const).then((known) => {
+        this.unsettled--;
+        this.settle(waiting, known);
+      });
+    } else if (outcome.afterMs === 0) this.queue.push(waiting);
     else {
       this.paused++;
       void setTimeout(outcome.afterMs).then(() => {
