@@ -28,7 +28,7 @@ export class TracedBatch {
         }
       });
     } finally {
-      items.forEach((item, i) => spans.get(item)!.end(endOf(outcomes[i])));
+      items.forEach((item, i) => endBy(spans.get(item)!, outcomes[i]));
     }
   }
 
@@ -37,7 +37,15 @@ export class TracedBatch {
   }
 }
 
-function endOf(outcome: ItemOutcome<AdmissionAnswer> | undefined): SpanEnd {
+type Outcome = ItemOutcome<AdmissionAnswer>;
+
+/** What is found out later ends its span then. */
+function endBy(span: Span, outcome: Outcome | undefined): void {
+  if (outcome?.kind !== 'later') return span.end(endOf(outcome));
+  void outcome.outcome.then((known) => endBy(span, known), () => span.end(endOf(undefined)));
+}
+
+function endOf(outcome: Exclude<Outcome, { kind: 'later' }> | undefined): SpanEnd {
   if (outcome?.kind === 'answer') return { facts: { 'countersign.decision': outcome.answer.kind } };
   if (outcome?.kind === 'again') return { facts: { 'countersign.again': true } };
   return { failure: outcome?.error instanceof Problem ? outcome.error.code : 'INTERNAL' };
