@@ -68,7 +68,7 @@ describe('countersign audit export', () => {
     const at = ['audit', 'export', '--out', out];
     const database = [...at, '--database-url', server.database.url];
     const refused: [string[], number, string][] = [
-      [[...at, '--url', server.url], 2, 'give --key or COUNTERSIGN_KEY'],
+      [[...at, '--url', server.url], 2, 'give --key-file or COUNTERSIGN_KEY'],
       [[...at, '--url', server.url, '--key', 'svc_user_wrong'], 1, '401'],
       [[...at, '--url', server.url, '--key', ROOT_KEY, '--organization', 'org_none'], 1, '404'],
       [[...at, '--url', server.url, '--key', ROOT_KEY, '--from', 'yesterday'], 2, '--from is no time'],
