@@ -1,5 +1,5 @@
-// Writes NOTICE: what is shipped with the server, under which licence and by whom; with --check fails when the committed file says something
-// else. From the lock file, and of what every installation has from the packages' own files: what is optional is not everywhere, and is
+// Writes NOTICE: what is shipped with the server, under which licence and by whom; with --check fails when the committed file says
+// something else. From the lock file, and of what every installation has from the packages' own files: what is optional is not everywhere, and is
 // named as the lock file has it, so that the file is the same on each platform.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,8 @@ const FILE = join(root, 'NOTICE');
 const KNOWN = { busboy: 'MIT', 'passport-strategy': 'MIT', streamsearch: 'MIT', ibantools: 'MIT OR MPL-2.0' };
 /** What may be shipped with an Apache-2.0 work as it stands; another one wants to be looked at first. */
 const ALLOWED = new Set([
-  '0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'CC0-1.0', 'ISC', 'MIT', 'MIT-0', 'PostgreSQL', 'Python-2.0', 'Unlicense',
+  '0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'CC0-1.0', 'ISC', 'MIT', 'MIT-0', 'PostgreSQL',
+  'Python-2.0', 'Unlicense',
 ]);
 const LICENCE = /^(licen[cs]e|copying)([.-].*)?$/i;
 const NOTICE = /^notice([.-].*)?$/i;
@@ -23,7 +24,8 @@ const shipped = Object.entries(packages)
   .filter(([path, { dev, link }]) => path.startsWith('node_modules/') && !dev && !link)
   .map(([path, { version, license, optional, devOptional }]) => {
     const name = path.split('node_modules/').at(-1);
-    return { path, name, version, license: (KNOWN[name] ?? license)?.replace(/^\((.*)\)$/, '$1'), optional: Boolean(optional ?? devOptional) };
+    const said = (KNOWN[name] ?? license)?.replace(/^\((.*)\)$/, '$1');
+    return { path, name, version, license: said, optional: Boolean(optional ?? devOptional) };
   })
   .sort((a, b) => (a.name === b.name ? compare(a.path, b.path) : compare(a.name, b.name)));
 const refused = shipped.filter(({ license }) => !isAllowed(license)).map(({ name, license }) => `${name}: ${license ?? 'no licence'}`);

@@ -1,6 +1,6 @@
 // npm run peers: whether tools of other people read openapi.json as it is meant. A linter has nothing to say, and two generators make
-// typed clients of it with which the calls in test/peers compile. And whether the samples for Kubernetes and Compose are what these take, and
-// fit the server. Their packages stand there, with a lock file of their own: nothing else needs them.
+// typed clients of it with which the calls in test/peers compile. And whether the samples for Kubernetes and Compose are what these take,
+// and fit the server. Their packages stand there, with a lock file of their own: nothing else needs them.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

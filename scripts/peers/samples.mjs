@@ -29,7 +29,8 @@ const documents = (path) => require('yaml').parseAllDocuments(text(path), { merg
 export function writeTyped(path) {
   const typed = documents('deploy/kubernetes/countersign.yaml').map((document, at) => {
     const { apiVersion, kind } = document;
-    return `export const manifest${at}: import('kubernetes-types/${MODULES[apiVersion]}').${kind} = ${JSON.stringify(document, undefined, 2)};\n`;
+    const type = `import('kubernetes-types/${MODULES[apiVersion]}').${kind}`;
+    return `export const manifest${at}: ${type} = ${JSON.stringify(document, undefined, 2)};\n`;
   });
   writeFileSync(path, typed.join(''));
 }
@@ -66,7 +67,7 @@ function kubernetes({ wanted, configured, paths }) {
   const [server] = pod.containers;
   const { data } = one('ConfigMap');
   const where = 'kubernetes';
-  for (const { name, valueFrom: { secretKeyRef } } of server.env) wanted(secretKeyRef.key === name, `${where}: ${name} is of another secret`);
+  for (const { name, valueFrom: { secretKeyRef: { key } } } of server.env) wanted(key === name, `${where}: ${name} is of another secret`);
   const fromSecret = Object.fromEntries(server.env.map(({ name }) => [name, SECRETS[name] ?? INTERNAL_API_KEY]));
   for (const name of Object.keys(SECRETS)) wanted(name in fromSecret, `${where}: ${name} is not given`);
   const config = configured(where, { ...data, ...fromSecret });
@@ -90,15 +91,18 @@ function kubernetes({ wanted, configured, paths }) {
     wanted(Object.entries(matchLabels).every(([name, value]) => labels[name] === value), `${where}: a selector finds no server`);
   }
   wanted(one('Service').spec.ports.every(({ targetPort }) => targetPort in ports), `${where}: the service leads to no port`);
-  wanted(one('NetworkPolicy').spec.ingress.every((rule) => rule.ports.every(({ port }) => port in ports)), `${where}: the policy names no port`);
+  const allowed = one('NetworkPolicy').spec.ingress.flatMap((rule) => rule.ports);
+  wanted(allowed.every(({ port }) => port in ports), `${where}: the policy names no port`);
   const keys = pod.topologySpreadConstraints.map(({ topologyKey }) => topologyKey);
   wanted(keys.includes('kubernetes.io/hostname') && new Set(keys).size === 2, `${where}: servers are not spread over nodes and zones`);
   const { runAsNonRoot, runAsUser, seccompProfile } = pod.securityContext;
-  wanted(runAsNonRoot === true && runAsUser === NODE_USER && seccompProfile.type === 'RuntimeDefault', `${where}: it is not the image's user`);
+  const isImages = runAsNonRoot === true && runAsUser === NODE_USER;
+  wanted(isImages && seccompProfile.type === 'RuntimeDefault', `${where}: it is not the image's user`);
   const { allowPrivilegeEscalation, readOnlyRootFilesystem, capabilities } = server.securityContext;
   wanted(!allowPrivilegeEscalation && readOnlyRootFilesystem && capabilities.drop.join() === 'ALL', `${where}: the container may too much`);
   wanted(pod.automountServiceAccountToken === false, `${where}: it gets a token of the cluster's`);
-  const mounted = Object.fromEntries(server.volumeMounts.map(({ name, mountPath }) => [mountPath, pod.volumes.find((one) => one.name === name)]));
+  const volumes = Object.fromEntries(pod.volumes.map((volume) => [volume.name, volume]));
+  const mounted = Object.fromEntries(server.volumeMounts.map(({ name, mountPath }) => [mountPath, volumes[name]]));
   wanted(Object.keys(mounted).sort().join() === [ANCHORS, '/tmp'].sort().join() && mounted['/tmp']?.emptyDir, `${where}: what is writable`);
   const claim = one('PersistentVolumeClaim');
   const isShared = claim.spec.accessModes.includes('ReadWriteMany') || replicas === 1;
@@ -110,14 +114,16 @@ function compose({ wanted, configured }) {
   const where = 'compose';
   // `${NAME:-default}` and `${NAME:?why}` as Compose reads them, with no variable set that has a default.
   const given = { ...SECRETS, POSTGRES_PASSWORD: 'secret' };
-  const filled = (value) => String(value).replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name, kind, rest) => (kind === '-' ? rest : given[name]));
-  const config = configured(where, Object.fromEntries(Object.entries(server.environment).map(([name, value]) => [name, filled(value)])));
+  const filled = ([name, value]) => [name, String(value)
+    .replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, variable, kind, rest) => (kind === '-' ? rest : given[variable]))];
+  const config = configured(where, Object.fromEntries(Object.entries(server.environment).map(filled)));
   const [{ subnet, gateway }] = networks.default.ipam.config;
   wanted(config.trustedProxies?.join() === gateway && gateway.startsWith(subnet.replace(/\.0\/24$/, '.')), `${where}: TRUSTED_PROXIES`);
   wanted(server.ports.every((port) => port.startsWith('127.0.0.1:') && port.endsWith(`:${config.port}`)), `${where}: ports`);
   const grace = Number.parseInt(server.stop_grace_period, 10);
   wanted(grace >= config.shutdownDelay + DRAIN_SECONDS, `${where}: calls are cut off`);
-  wanted(server.read_only && server.cap_drop.join() === 'ALL' && server.security_opt.join() === 'no-new-privileges:true', `${where}: rights`);
+  const isClosed = server.read_only && server.cap_drop.join() === 'ALL' && server.security_opt.join() === 'no-new-privileges:true';
+  wanted(isClosed, `${where}: rights`);
   const mounts = [...server.volumes, ...database.volumes].map((mount) => mount.split(':'));
   wanted(mounts.every(([name]) => name in volumes), `${where}: a volume is not declared`);
   wanted(mounts.some(([, path]) => path === ANCHORS) && server.tmpfs.includes('/tmp'), `${where}: what is writable`);
@@ -129,7 +135,9 @@ function compose({ wanted, configured }) {
 function image(wanted) {
   const [build, last] = text('Dockerfile').split(/^FROM .*$/m).slice(1);
   const lines = last.split('\n');
-  for (const line of ['WORKDIR /app', 'ENV NODE_ENV=production', 'USER node', 'EXPOSE 3000']) wanted(lines.includes(line), `image: no ${line}`);
+  for (const line of ['WORKDIR /app', 'ENV NODE_ENV=production', 'USER node', 'EXPOSE 3000']) {
+    wanted(lines.includes(line), `image: no ${line}`);
+  }
   wanted(!/^COPY (?!--from=build)/m.test(last), 'image: something is copied past the build');
   const cleared = /^RUN find (.*) -name '\*\.map' -delete$/m.exec(build)?.[1].split(' ') ?? [];
   wanted(['dist', 'sdk', 'node_modules'].every((folder) => cleared.includes(folder)), 'image: source maps');

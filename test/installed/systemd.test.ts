@@ -32,7 +32,8 @@ test('systemd has nothing to say of the unit, and finds it closed', () => {
   expect(analyzed('verify', '--man=no')).toEqual({ status: 0, said: '' });
   // Of ten, of which 9.6 is a service without any of it. Tenths, as the tool counts.
   const { status, said } = analyzed('security', '--offline=true', '--threshold=20');
-  expect({ status, said }).toEqual({ status: 0, said: expect.stringMatching(/Overall exposure level for countersign\.service: [01]\.\d OK/) });
+  expect(said).toMatch(/Overall exposure level for countersign\.service: [01]\.\d OK/);
+  expect(status).toBe(0);
 });
 
 test('what it starts, with the variables and credentials that it gives, serves, and ends within its time', async () => {

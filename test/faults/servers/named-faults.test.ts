@@ -22,7 +22,8 @@ afterEach(() => server.stop());
 
 const ready = (): Promise<Reply> => anonymous(server).get('/health/ready');
 const metric = async (name: string) => valueOf(await scrapedSeries(metricsUrl), name);
-const logged = (text: string): unknown[] => server.output().split('\n').flatMap((line) => (line.includes(text) ? [JSON.parse(line)] : []));
+const logged = (text: string): unknown[] =>
+  server.output().split('\n').flatMap((line) => (line.includes(text) ? [JSON.parse(line)] : []));
 
 test('a clock that is off, and one that is right again', async () => {
   await eventually(async () => expect(await metric('countersign_clock_skew_seconds')).toBeLessThan(2));

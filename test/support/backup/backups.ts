@@ -43,7 +43,8 @@ export async function backupOf(databaseUrl: string, place: BackupPlace, name = '
 
 /** Restores by the command. */
 export function restored(file: string, databaseUrl: string, place: BackupPlace, ...more: readonly string[]) {
-  return countersign(['restore', file, '--identity-file', place.identityFile, '--json', ...more], { ...place.env, DATABASE_URL: databaseUrl });
+  const words = ['restore', file, '--identity-file', place.identityFile, '--json', ...more];
+  return countersign(words, { ...place.env, DATABASE_URL: databaseUrl });
 }
 
 /** SHA-256 of a table's rows as they stand in the database, in the form and order in which they were loaded. */

@@ -18,6 +18,7 @@ export function makeCertificates(folder: string, name: string, subjectAltName: s
   const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
   openssl('req', '-x509', ...made, '-keyout', at('ca.key'), '-out', at('ca.crt'), '-subj', `/CN=${name} authority`, '-days', '2');
   openssl('req', '-x509', ...made, '-keyout', at('key'), '-out', at('crt'), '-subj', `/CN=${name}`, '-days', '2',
-    '-addext', `subjectAltName=${subjectAltName}`, '-addext', 'basicConstraints=critical,CA:FALSE', '-CA', at('ca.crt'), '-CAkey', at('ca.key'));
+    '-addext', `subjectAltName=${subjectAltName}`, '-addext', 'basicConstraints=critical,CA:FALSE',
+    '-CA', at('ca.crt'), '-CAkey', at('ca.key'));
   return { ca: at('ca.crt'), cert: at('crt'), key: at('key') };
 }

@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 import type { Via } from '../../../domain/audit/entry/prepare-entry.js';
 import type { JsonValue } from '../../../domain/json.js';
 import type { Caller } from '../../auth/access/principal.js';
-import { canonicalAddress, clientAddress, trustedProxies } from './client-address.js';
-import { forwardedByStrangers } from './forwarded-by-strangers.js';
+import { canonicalAddress, clientAddress, trustedProxies } from './address/client-address.js';
+import { forwardedByStrangers } from './address/forwarded-by-strangers.js';
 
 /** An Idempotency-Key as the unit of work claims it: where its record stands, and what the call looked like. */
 export interface ClaimedKey {
