@@ -10,6 +10,12 @@ startOutbound();
 const fetch = (parts: Partial<OutboundRequest> = {}, path = '/') =>
   development.fetch(`http://receiver.test:${port}${path}`, options(parts));
 
+/** The outcome of a call whose time is over; a busy machine gets no further in a short one than to connect, and then a longer one is tried. */
+async function timedOut(kind: 'answered' | 'unknown', timeoutMs = 200): Promise<Awaited<ReturnType<typeof fetch>>> {
+  const outcome = await fetch({ timeoutMs });
+  return outcome.kind === kind || timeoutMs > 5_000 ? outcome : timedOut(kind, timeoutMs * 6);
+}
+
 describe('a call', () => {
   it('sends method, headers and body, and brings the answer', async () => {
     answerBy((_request, response) => response.writeHead(201, { 'content-type': 'text/plain', 'x-a': 'b' }).end('made'));
@@ -53,7 +59,7 @@ describe('a call', () => {
       const timer = setInterval(() => response.write('x'), 10);
       response.on('close', () => clearInterval(timer));
     });
-    expect(await fetch({ timeoutMs: 300 })).toMatchObject({ kind: 'answered', complete: false, problem: 'TIMEOUT' });
+    expect(await timedOut('answered')).toMatchObject({ kind: 'answered', complete: false, problem: 'TIMEOUT' });
   });
 
   it('keeps the status of an answer that was cut off', async () => {
@@ -118,7 +124,7 @@ describe('what may have been sent', () => {
 
   it('unknown, where there is no answer in time', async () => {
     answerBy(() => undefined);
-    expect(await fetch({ timeoutMs: 200 })).toMatchObject({ kind: 'unknown', code: 'TIMEOUT' });
+    expect(await timedOut('unknown')).toMatchObject({ kind: 'unknown', code: 'TIMEOUT' });
   });
 
   it('unknown, where the caller gives up meanwhile', async () => {

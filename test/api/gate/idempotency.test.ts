@@ -81,7 +81,12 @@ describe('an execution under a key', () => {
     const before = receiver.requests.length;
     const agent = await anAgent(server).granted('crm.push').create();
     const body = { capability: 'crm.push', input: { n: 1 } };
-    const replies = await Promise.all(Array.from({ length: 32 }, () => keyed(agent.client, 'one').post(EXECUTE, body)));
+    const call = () => keyed(agent.client, 'one').post(EXECUTE, body);
+    // A busy machine may not get to all of them in time; whoever is told to come again does.
+    const answered = async (): Promise<Reply> => {
+      for (let reply = await call(); ; reply = await call()) if (reply.status !== 503) return reply;
+    };
+    const replies = await Promise.all(Array.from({ length: 32 }, answered));
     const done = replies.filter(({ status }) => status === 200);
     const refused = replies.filter(({ status }) => status === 409);
     expect([done.length >= 1, done.length + refused.length]).toEqual([true, 32]);

@@ -100,6 +100,24 @@ describe('where a person has to decide first', () => {
     expect(scene.provider.requests.length).toBe(before);
   });
 
+  test('a call without the scan is shown as one, and not sent where the scan is required by its approval', async () => {
+    const agent = await caller();
+    const ask = async () => (await agent.client.post(`${LLM}/chat`, { ...openai, scanPii: false })).expect(202);
+    const [sent, kept] = [await ask(), await ask()];
+    expect((await requestOf(scene.server, sent.text('hitlRequestId'))).input).toMatchObject({ scanSkipped: true });
+    (await approve(sent.text('hitlRequestId'))).expect(200);
+    await executionBecomes(scene.server, sent.text('executionId'), 'executed');
+    const [entry] = (await auditOf(scene.server, agent.id)).filter(({ event }) => event === 'llm.request');
+    expect(entry!.metadata).toMatchObject({ scanSkipped: true });
+
+    (await scene.root.patch(`/api/v1/organizations/${agent.organizationId}`, { settings: { scanPii: 'required' } })).expect(200);
+    const before = scene.provider.requests.length;
+    (await approve(kept.text('hitlRequestId'))).expect(200);
+    const failed = await executionBecomes(scene.server, kept.text('executionId'), 'failed');
+    expect(failed).toMatchObject({ error: { code: 'PII_SCAN_REQUIRED' } });
+    expect(scene.provider.requests.length).toBe(before);
+  });
+
   test('what a client says of versions goes along with what was approved, and is part of it', async () => {
     const agent = await caller();
     const more = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'context-1m-2025-08-07' };

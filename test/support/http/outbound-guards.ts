@@ -27,7 +27,7 @@ export function listening(one: Server | TcpServer, host = '127.0.0.1', at = 0): 
 
 export const to: Resolve = async () => [{ address: '127.0.0.1', family: 4 }];
 export const options = (parts: Partial<OutboundRequest> = {}): OutboundRequest =>
-  ({ method: 'GET', maxBytes: 1_000, timeoutMs: 2_000, ...parts });
+  ({ method: 'GET', maxBytes: 1_000, timeoutMs: 30_000, ...parts });
 export const development = new OutboundGuard({ production: false, allow: [] }, to);
 
 export function startOutbound(): void {

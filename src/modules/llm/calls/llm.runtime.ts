@@ -73,7 +73,7 @@ export class LlmRuntime implements Runtime {
     return Promise.resolve({ kind: 'untouched', error: ENDED, events: [{ type: 'llm.request', metadata }] });
   }
 
-  /** From what people approved, which is scanned. The answer is kept, so that values that it holds are taken out. */
+  /** From what people approved: scanned, unless the caller left the scan out. The answer is kept, so that values that it holds are taken out. */
   private async approved({ executionId, organizationId, input, deadline }: RuntimeCall, signal: AbortSignal): Promise<RuntimeOutcome> {
     const { tokens, body, headers } = input;
     const model = textIn(input, 'model');
@@ -81,14 +81,15 @@ export class LlmRuntime implements Runtime {
     if (family === undefined || !isJsonObject(body)) return { kind: 'failed', error: GONE };
     const { pii, isRequired } = await this.settings.of(organizationId);
     const { unscanned } = mapTexts(body, REQUEST_SHAPES[family], (text) => text);
-    if (isRequired && unscanned > 0) return { kind: 'failed', error: UNSCANNED };
+    const isSkipped = input['scanSkipped'] === true;
+    if (isRequired && (isSkipped || unscanned > 0)) return { kind: 'failed', error: UNSCANNED };
     const { stream: _, stream_options: __, ...whole } = body;
     const performed = await this.calls.perform({
       family, model, body: whole, headers: isJsonObject(headers) ? passedOn(headers) : {}, wantsUsage: true, tokens: new Map(),
       // People approved this model.
       settings: { ...pii, answers: 'redact' }, deadline, mayStandIn: () => Promise.resolve(false),
     }, signal);
-    const scan = { counts: {}, isSkipped: false, unscanned, settings: pii };
+    const scan = { counts: {}, isSkipped, unscanned, settings: pii };
     const outcome = outcomeOf(performed, { executionId, digest: textIn(input, 'digest'), promptTokens: Number(tokens), scan });
     if (outcome.kind !== 'executed' || performed.answer === undefined) return outcome;
     const output = { ...(outcome.output as JsonObject), content: textOf(family, performed.answer), answer: performed.answer };

@@ -58,7 +58,10 @@ export class PrepareCallService {
     };
     return {
       call, body, scan, waiting: { outgoing, facts: { digest, promptTokens: tokens, scan } },
-      input: { model, provider: provider.name, tokens, maxTokens, stream, tools, pii, digest, nonce },
+      // Whoever approves sees that nobody has looked for personal data, and so do conditions.
+      input: {
+        model, provider: provider.name, tokens, maxTokens, stream, tools, pii, digest, nonce, ...(scan.isSkipped ? { scanSkipped: true } : {}),
+      },
     };
   }
 }
