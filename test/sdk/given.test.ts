@@ -84,6 +84,8 @@ describe('what there is not would not be obeyed, so it is refused before anythin
     ['of a governed function', () => sdk.governed(() => 1, 'web.search', { retries: 1 } as object)({}), /^execute has no option retries/],
     ['of a call', () => sdk.agents.list({}, { timeout: 5 } as object), /^A call has no option timeout; there are path, query, body,/],
     ['of events', () => sdk.hitl.events({ lastId: '1' } as object).next(), /^events has no option lastId/],
+    ['a signal that is none', () => sdk.agents.list({}, { signal: {} as AbortSignal }), /^signal must be an AbortSignal/],
+    ['for events', () => sdk.hitl.events({ signal: {} as AbortSignal }).next(), /^signal must be an AbortSignal/],
     ['options that are a text', () => sdk.agents.list({}, 'fast' as unknown as object), /^A call has no option 0/],
     ['no operation', () => sdk.request('nonsense' as 'GET /api/v1/agents', {}), /^An operation is named by its method and path, such as/],
     ['no name of one', () => sdk.request(undefined as unknown as 'GET /api/v1/agents', {}), /^An operation is named/],

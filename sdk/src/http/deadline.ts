@@ -24,9 +24,12 @@ export class Deadline {
   #stop: ((error: CountersignError) => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param ms from now on. @throws CountersignError INVALID_OPTIONS for what is no number */
+  /** @param ms from now on. @throws CountersignError INVALID_OPTIONS for what is no number, or no signal */
   constructor(ms: number, caller?: AbortSignal) {
     this.#endsAt = performance.now() + checkedMs(ms);
+    if (caller !== undefined && typeof caller?.addEventListener !== 'function') {
+      throw new CountersignError('INVALID_OPTIONS', { detail: 'signal must be an AbortSignal, such as that of an AbortController.' });
+    }
     this.#caller = caller;
     if (caller?.aborted) this.#onAbort();
     else if (caller) listenersOf(caller).add(this.#onAbort);
