@@ -35,8 +35,8 @@ describe('countersign audit export', () => {
 
   test('writes from a server, under another name until it is whole', async () => {
     const out = join(folder, 'server.jsonl.gz');
-    const words = ['audit', 'export', '--out', out, '--url', server.url, '--key', admin.key, '--to', '2090-01-01'];
-    const { code, stderr, stdout } = await countersign(words, env());
+    const words = ['audit', 'export', '--out', out, '--url', server.url, '--to', '2090-01-01'];
+    const { code, stderr, stdout } = await countersign(words, { ...env(), COUNTERSIGN_KEY: admin.key });
     const reported = `countersign audit export: reads the export of ${server.url} (--url)\n`;
     expect([code, stderr, stdout]).toEqual([0, reported, `Written to ${out}\n`]);
     expect(await verifyFile(out, [vkey])).toMatchObject({ exitCode: 0, breaks: [] });
