@@ -1,6 +1,6 @@
 // Writes NOTICE: what is shipped with the server, under which licence and by whom; with --check fails when the committed file says
-// something else. From the lock file, and of what every installation has from the packages' own files: what is optional is not everywhere, and is
-// named as the lock file has it, so that the file is the same on each platform.
+// something else. From the lock file, and of what every installation has from the packages' own files: what is optional is not
+// everywhere, and is named as the lock file has it, so that the file is the same on each platform.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';

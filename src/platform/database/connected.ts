@@ -11,8 +11,8 @@ const TRY_AGAIN_MS = 250;
 const REFUSED = /^(28...|3D000|55000)$/;
 /** Codes of Node.js and OpenSSL. */
 const NOT_BELIEVED = /CERT|^UNABLE_TO_(GET|VERIFY)/;
-const BELIEVED_BY = ': its certificate is not believed. sslrootcert names the file of the authority that has signed it, and the host has to be '
-  + 'a name in it (docs/operations.md#encryption)';
+const BELIEVED_BY = ': its certificate is not believed. sslrootcert names the file of the authority that has signed it, and the host has '
+  + 'to be a name in it (docs/operations.md#encryption)';
 
 /**
  * Connects at a start. A database may start beside its servers, and on a busy machine a connection may take longer than a call would
