@@ -31,13 +31,15 @@ import { setStage, type Stage } from './stage.js';
 import type { Studied, Study } from './study.js';
 import { sweepStudy } from './studies/request-expiry.js';
 import { growthStudy } from './studies/scale/growth-study.js';
+import { metricsStudy } from './studies/scale/metrics-study.js';
 import { serversStudy } from './studies/scale/servers-study.js';
 import { verifyStudy } from './studies/verify-study.js';
 
 /** The sweep is behind what counts requests: it ends them. */
 const STUDIES: readonly Study[] = [
   pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy, notifyStudy, integrateStudy, verifyStudy,
-  secretStudy, mcpStudy, nodeStudy, chainStudy, resolveStudy, llmStudy, piiStudy, sdkStudy, backupStudy, serversStudy, growthStudy,
+  secretStudy, mcpStudy, nodeStudy, chainStudy, resolveStudy, llmStudy, piiStudy, sdkStudy, backupStudy, serversStudy,
+  metricsStudy, growthStudy,
 ];
 
 /** What then fails fails for want of the servers, which is no news. */

@@ -19,8 +19,8 @@ export interface Stage {
   readonly governed: { readonly url: string; readonly pid: number; readonly rootKey: string };
   readonly bare: { readonly url: string; readonly pid: number };
   readonly receiverUrl: string;
-  /** Starts one more governed server on the same database, with the same secrets. @param name of its log */
-  anotherServer(name: string): Promise<{ readonly url: string; readonly pid: number }>;
+  /** Starts one more governed server on the same database, with the same secrets. @param name of its log @param more of its environment */
+  anotherServer(name: string, more?: Readonly<Record<string, string>>): Promise<{ readonly url: string; readonly pid: number }>;
   /** Writes everything to the disk that PostgreSQL still holds in memory, so that none of it comes in the middle of a phase. */
   checkpoint(): Promise<void>;
   stop(): Promise<void>;
@@ -58,7 +58,8 @@ export async function setStage(folder: string, options: Options): Promise<Stage>
     const models = `http://127.0.0.1:${port}/v1`;
     const rootKey = `svc_root_${randomBytes(32).toString('hex')}`;
     const environment = environmentOfServers(folder, models, rootKey);
-    const anotherServer = (name: string) => startGoverned(folder, name, environment, start);
+    const anotherServer = (name: string, more: Readonly<Record<string, string>> = {}) =>
+      startGoverned(folder, name, { ...environment, ...more }, start);
     const governed = { ...(await anotherServer('governed')), rootKey };
     const bare = await startBare(models, start);
     return {

@@ -1,6 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { NODE_POLL } from './node/poll.js';
 import { NODE_ANSWER, NODE_START } from './node/start-and-answer.js';
+import { NoWayBack } from './shared/no-way-back.js';
 
 /**
  * Why: work that an agent's own node does waits for that node in a row of its own, so that any server can hand it out, take its answer,
@@ -14,7 +15,7 @@ export class CreateNodeWork20261121000900 implements MigrationInterface {
   }
 
   async down(): Promise<void> {
-    throw new Error('What nodes have begun is a part of the record; restore a backup instead.');
+    throw new NoWayBack('what nodes have begun is a part of the record; restore a backup of before instead');
   }
 }
 

@@ -12,6 +12,7 @@ import { RecordedInterceptor } from './platform/http/reply/recorded.interceptor.
 import { NestLogger } from './platform/logging/nest-logger.js';
 import { Metrics } from './platform/metrics/metrics.js';
 import { AddressLimit } from './platform/rate-limit/address-limit.js';
+import { Tracing } from './platform/tracing/tracing.js';
 
 /** Builds the application, ready to listen. A route without a declared access stops the start. */
 export async function createApp(config: CompleteConfig, logger: Logger): Promise<NestExpressApplication> {
@@ -21,7 +22,8 @@ export async function createApp(config: CompleteConfig, logger: Logger): Promise
     logger: new NestLogger(logger),
   });
   const metrics = config.metricsPort === undefined ? {} : { metrics: app.get(Metrics) };
-  configureApp(app, { ...config, ...metrics, addressLimit: app.get(AddressLimit) }, logger);
+  const tracing = config.otelExporterOtlpEndpoint === undefined ? {} : { tracing: app.get(Tracing) };
+  configureApp(app, { ...config, ...metrics, ...tracing, addressLimit: app.get(AddressLimit) }, logger);
   if (process.env['COUNTERSIGN_STRICT_REPLIES'] === '1') app.useGlobalInterceptors(new RecordedInterceptor());
   app.useGlobalGuards(app.get(CallGuard));
   // The last filter is asked first.

@@ -18,6 +18,8 @@ import { repeatRequestId, vendorForm } from './modules/llm/wire/vendor-form.js';
 import type { Metrics } from './platform/metrics/metrics.js';
 import { observeRequests } from './platform/metrics/observe-requests.js';
 import type { AddressLimit } from './platform/rate-limit/address-limit.js';
+import { traceRequests } from './platform/tracing/trace-requests.js';
+import type { Tracing } from './platform/tracing/tracing.js';
 
 /** What the pipeline needs of the configuration. */
 export interface PipelineSettings {
@@ -29,6 +31,8 @@ export interface PipelineSettings {
   readonly addressLimit?: AddressLimit;
   /** None: nobody looks at how long calls take. */
   readonly metrics?: Metrics;
+  /** None: nobody is told what took how long. */
+  readonly tracing?: Tracing;
 }
 
 /** How the application must be created: bodies are read by us, and open streams must not keep a server from stopping. */
@@ -44,8 +48,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
  * Builds the pipeline in front of and around the handlers. The order matters: what stands further up also holds for
  * the refusals of what stands below.
  *
- * request context → log → metrics → CORS → security headers → limit of addresses → documentation → body reader → (Nest) guard, with
- * the limit of principals → handler → problem filter
+ * request context → traces → log → metrics → CORS → security headers → limit of addresses → documentation → body reader → (Nest) guard,
+ * with the limit of principals → handler → problem filter
  */
 export function configureApp(app: NestExpressApplication, config: PipelineSettings, logger: Logger): void {
   app.set('etag', false);
@@ -56,6 +60,7 @@ export function configureApp(app: NestExpressApplication, config: PipelineSettin
   limitTime(app.getHttpServer() as Server);
 
   app.use(openRequestContext(config.trustedProxies, logger));
+  if (config.tracing !== undefined) app.use('/api/v1', traceRequests(config.tracing));
   app.use(logRequests(logger));
   if (config.metrics !== undefined) app.use(observeRequests(config.metrics));
   app.use('/api/v1/llm', repeatRequestId);

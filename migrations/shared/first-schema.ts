@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { NoWayBack } from './no-way-back.js';
 
 /**
  * Why: the first schema is six migrations that only create. None can be undone: a dropped table is a part of the record that
@@ -13,6 +14,6 @@ export abstract class FirstSchema implements MigrationInterface {
   }
 
   async down(): Promise<void> {
-    throw new Error('The first schema cannot be undone; restore a backup instead.');
+    throw new NoWayBack('what it made holds a part of the record; restore a backup of before instead');
   }
 }

@@ -13,14 +13,15 @@ const { say, refuse } = commandOutput('migrate');
 interface MigrateOptions {
   databaseUrl?: string;
   json?: boolean;
+  to?: string;
 }
 
-type Work = (url: string, json: boolean) => Promise<ExitCode>;
+type Work = (url: string, json: boolean, to: string) => Promise<ExitCode>;
 
 /** Commands over the schema. */
 export function migrateCommand(): Command {
   const migrate = new Command('migrate').description('Looks at the schema of a database, and brings it up to date.');
-  const add = (name: string, description: string, work: Work) => void migrate.command(name).description(description)
+  const add = (name: string, description: string, work: Work) => migrate.command(name).description(description)
     .option('--database-url <url>', `database; ${DATABASE_DEFAULT}`)
     .option('--json', 'print one JSON object')
     .action(async (options: MigrateOptions) => {
@@ -30,12 +31,15 @@ export function migrateCommand(): Command {
     + 'Exit codes: 0 all have run, 1 some have not, or the schema is a newer version\'s, 2 could not reach the database.', status);
   add('up', 'Runs what has not run, as a start does; servers of the version before may go on meanwhile. '
     + 'Exit codes: 0 all have run, 1 refused, 2 could not reach the database.', up);
+  add('down', 'Undoes what ran after a migration, newest first; refused while servers run, and by name where something would be lost. '
+    + 'Exit codes: 0 done, 1 refused, 2 could not reach the database.', down)
+    .requiredOption('--to <migration>', 'the newest one that stays, as `status` names it, and GET /version as `schema`');
   return migrate;
 }
 
-async function onDatabase({ databaseUrl, json }: MigrateOptions, env: NodeJS.ProcessEnv, work: Work): Promise<ExitCode> {
+async function onDatabase({ databaseUrl, json, to = '' }: MigrateOptions, env: NodeJS.ProcessEnv, work: Work): Promise<ExitCode> {
   try {
-    const done = await onDatabaseOf(withDatabase(env, databaseUrl), (url) => work(url, json === true));
+    const done = await onDatabaseOf(withDatabase(env, databaseUrl), (url) => work(url, json === true, to));
     return done === undefined ? refuse(NO_DATABASE, EXIT.NO_CONNECTION) : done.outcome;
   } catch (error) {
     return refuse(failureReason(error, NEVER_SET_UP), error instanceof StartRefused ? EXIT.REFUSED : EXIT.NO_CONNECTION);
@@ -66,6 +70,19 @@ const up: Work = async (url, json) => {
     const ran = await migrate(dataSource);
     if (json) process.stdout.write(`${JSON.stringify({ version: serverVersion(), ran }, null, 2)}\n`);
     else say(ran.length === 0 ? 'the schema is up to date; nothing was run' : `ran ${ran.join(', ')}`);
+    return EXIT.WELL;
+  } finally {
+    await dataSource.destroy();
+  }
+};
+
+const down: Work = async (url, json, to) => {
+  const { createDataSource, migrateDown } = await import('../platform/database/data-source.js');
+  const dataSource = await createDataSource({ url, poolSize: 2, connectTimeoutMs: 10_000, withoutLimits: true }).initialize();
+  try {
+    const undone = await migrateDown(dataSource, to);
+    if (json) process.stdout.write(`${JSON.stringify({ version: serverVersion(), undone }, null, 2)}\n`);
+    else say(undone.length === 0 ? `${to} is the newest that has run; nothing was undone` : `undid ${undone.join(', ')}`);
     return EXIT.WELL;
   } finally {
     await dataSource.destroy();

@@ -20,6 +20,7 @@ import { OutboundGuard } from './outbound/outbound-guard.js';
 import { OutboxModule } from './outbox/outbox.module.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { SealedBox } from './secrets/sealed-box.js';
+import { TracingModule } from './tracing/tracing.module.js';
 import { WakeModule } from './wake/wake.module.js';
 
 /** What every module stands on: configuration, log, database, guards, outbox, the way out. */
@@ -30,7 +31,8 @@ export class PlatformModule {
     return {
       module: PlatformModule,
       imports: [
-        ScheduleModule.forRoot(), MetricsModule, DatabaseModule, AuditPortsModule, RateLimitModule, AuthModule, OutboxModule, WakeModule,
+        ScheduleModule.forRoot(), MetricsModule, TracingModule, DatabaseModule, AuditPortsModule, RateLimitModule, AuthModule, OutboxModule,
+        WakeModule,
       ],
       controllers: [HealthController, VersionController],
       providers: [

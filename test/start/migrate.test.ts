@@ -35,6 +35,32 @@ test('from an empty database to a running server', async () => {
   await server.stop();
 });
 
+test('back to an earlier migration, where nothing is lost and no server runs', async () => {
+  const fresh = await createTestDatabase('empty');
+  const at = async (...words: string[]) => {
+    const { code, stdout, stderr } = await countersign(['migrate', ...words, '--json'], { DATABASE_URL: fresh.url });
+    return { code, stderr, said: stdout === '' ? {} : JSON.parse(stdout) as Record<string, string[]> };
+  };
+  try {
+    const { ran } = (await at('up')).said;
+    const [first, before, last] = [ran!.at(0)!, ran!.at(-2)!, ran!.at(-1)!];
+    expect(await at('down', '--to', last)).toMatchObject({ code: 0, said: { undone: [] } });
+    expect(await at('down', '--to', before)).toMatchObject({ code: 0, said: { undone: [last] } });
+    expect(await at('status')).toMatchObject({ code: 1, said: { missing: [last] } });
+    const refused = async (to: string, why: RegExp) =>
+      expect(await at('down', '--to', to)).toMatchObject({ code: 1, stderr: expect.stringMatching(why) });
+    await refused(first, new RegExp(`${before} cannot be undone: what it made .*nothing was undone`));
+    await refused('NoSuch1', /NoSuch1 is none of the migrations/);
+    const server = await startServer({ replicaOf: { database: fresh } });
+    await refused(before, /servers run on this schema \(1 of \d/);
+    await server.stop();
+    await refused(before, new RegExp(`${last} cannot be undone: a server has made`));
+    expect(await at('status')).toMatchObject({ code: 0, said: { run: ran } });
+  } finally {
+    await fresh.drop();
+  }
+});
+
 test('a schema that is newer than the server', async () => {
   const server = await startServer({ replicaOf: { database } });
   await database.sql(`insert into migrations (timestamp, name) values (20990101000000, '${NEWER}')`);

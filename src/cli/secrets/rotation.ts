@@ -1,8 +1,11 @@
+import { platformChain } from '../../domain/audit/entry/chain.js';
 import { keptFingerprint, replaceFingerprint } from '../../modules/organizations/installation/fingerprints.store.js';
 import { keptText, parseKept, type KeptFingerprint } from '../../modules/organizations/installation/kept-fingerprint.js';
+import { asService } from '../../platform/auth/access/call-context.js';
 import type { RunStatement } from '../../platform/auth/credentials/credential-source.js';
 import { givenSecrets, type Config, type ServerSecrets } from '../../platform/config/config.js';
 import { StartRefused } from '../../platform/config/start-refused.js';
+import { commandWork } from '../../platform/database/transaction/command-work.js';
 import { embeddedSecrets, freshSecret, replaceSecretFile } from '../../platform/embedded/secret-files.js';
 import { fingerprintOf, idOfFingerprint } from '../../platform/secrets/fingerprint.js';
 import { NEVER_SET_UP } from '../command-output.js';
@@ -59,7 +62,10 @@ export class Rotation {
       told = done;
       say(`${done} rows are sealed anew`);
     });
-    const text = `${resealed} rows were sealed anew by key ${idOfFingerprint(inUse)}.\n`;
+    const keyId = idOfFingerprint(inUse);
+    const text = `${resealed} rows were sealed anew by key ${keyId}.\n`;
+    const event = { secretName: 'ENCRYPTION_KEY', step: 'resealed', keyId, rows: resealed };
+    if (resealed > 0) await this.recording(async () => event);
     if (unreadable + left === 0) return { text, members: { resealed } };
     throw new StartRefused(`${text.trim()} ${unreadable} open by no key that is given here (ENCRYPTION_KEY_ACCEPTED: the former one), and `
       + `${left} were held by servers: run it again`);
@@ -93,7 +99,7 @@ export class Rotation {
     if (fingerprintOf(present) === kept.inUse) {
       const next = freshSecret(member);
       // Known to the database first: killed in between, the server starts with the file as it was.
-      await this.replace(name, text, { ...kept, next: fingerprintOf(next) });
+      await this.replace(name, text, { ...kept, next: fingerprintOf(next) }, 'accepted', fingerprintOf(next));
       replaceSecretFile(this.config.dataDir, member, [next, present]);
     } else if (fingerprintOf(present) !== kept.next) throw new StartRefused(`${name}: ${OTHER_SECRETS}`);
     return `Start the server again: from then on ${name} is a new one, and the former one still counts. Then run this command again.\n`;
@@ -116,7 +122,8 @@ export class Rotation {
       const others = await countOthers(this.dataSource, this.secrets);
       if (others > 0) throw new StartRefused(`ENCRYPTION_KEY: ${others} rows are not sealed by it yet: \`countersign secrets reseal\``);
     }
-    await this.replace(name, text, { inUse: kept.inUse, leaked: leaked ? [...kept.leaked, fingerprint] : kept.leaked });
+    const left = { inUse: kept.inUse, leaked: leaked ? [...kept.leaked, fingerprint] : kept.leaked };
+    await this.replace(name, text, left, leaked ? 'leaked' : 'ended', fingerprint);
     const ended = `The former ${name} counts no more.`;
     if (!this.isBesideTheDatabase(name)) return `${ended} Leave ${name}_ACCEPTED out, and start the servers again one after the other.\n`;
     replaceSecretFile(this.config.dataDir, member, [this.secrets[member]]);
@@ -139,9 +146,23 @@ export class Rotation {
     return kept;
   }
 
-  private async replace(name: SecretName, from: string, to: KeptFingerprint): Promise<void> {
-    if (!(await replaceFingerprint(this.run, name, from, keptText(to)))) throw new StartRefused(MEANWHILE);
+  private async replace(name: SecretName, from: string, to: KeptFingerprint, step: string, about: string): Promise<void> {
+    await this.recording(async (run) => {
+      if (!(await replaceFingerprint(run, name, from, keptText(to)))) throw new StartRefused(MEANWHILE);
+      return { secretName: name, step, keyId: idOfFingerprint(about) };
+    });
   }
+
+  /** In one commit with what the event tells. */
+  private async recording(work: (run: RunStatement) => Promise<Parameters<typeof rotated>[0]>): Promise<void> {
+    await asService('cli', () => commandWork(this.dataSource).run({ chains: [platformChain()], leavesFacts: true }, async (tx) => {
+      tx.record(platformChain(), rotated(await work((sql, parameters) => tx.query(sql, parameters))));
+    }));
+  }
+}
+
+function rotated(metadata: { secretName: string; step: string; keyId: string; rows?: number }) {
+  return { type: 'admin.secret_rotated', metadata } as const;
 }
 
 /** What browsers and chats carry sealed is good for so long. */

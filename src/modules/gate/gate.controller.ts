@@ -9,18 +9,25 @@ import { Idempotent } from '../../platform/http/request/idempotent.js';
 import { ReadsBody } from '../../platform/http/request/json-body.js';
 import { prefersLenience } from '../../platform/http/request/prefer.js';
 import { queryOf, readQuery, ReadsQuery } from '../../platform/http/request/query-params.js';
-import { Replies } from '../../platform/http/reply/replies.js';
+import { Replies, type Reply } from '../../platform/http/reply/replies.js';
+import { Tracing } from '../../platform/tracing/tracing.js';
 import { WaitQuery } from '../executions/executions.dto.js';
 import { CreateRequestDto } from '../hitl/hitl.dto.js';
 import { RequestEnvelope } from '../hitl/hitl.replies.js';
 import { type ExecuteCall, readExecuteCall } from './admission/execute-call.js';
 import { GateService } from './gate.service.js';
-import { ExecuteDto, GATE_REPLY, GatePending } from './gate.dto.js';
+import { ExecuteDto, GATE_REPLY, GatePending, type GateReply } from './gate.dto.js';
+import { underToolSpan } from './tool-span.js';
 
 const GATE_CODES = [
   'CAPABILITY_NOT_GRANTED', 'CAPABILITY_NOT_IN_TOKEN', 'STOPPED', 'INVALID_INPUT', 'TOO_MANY_PENDING', 'IDEMPOTENCY_IN_FLIGHT',
   'IDEMPOTENCY_KEY_REUSED',
 ] as const;
+
+interface ReadCall {
+  readonly call: ExecuteCall;
+  readonly wait: number;
+}
 
 /** The gate. Both paths of the interface are one operation: a key used on one is used on the other. */
 @Controller('api/v1')
@@ -28,6 +35,7 @@ export class GateController {
   constructor(
     private readonly gate: GateService,
     private readonly callers: CallerCheck,
+    private readonly tracing: Tracing,
   ) {}
 
   @Post('execute')
@@ -46,8 +54,7 @@ export class GateController {
   @Replies(200, GATE_REPLY, ...GATE_CODES)
   @Replies(202, GatePending)
   async execute(@Req() request: Request, @Caller() caller: VerifiedCaller) {
-    const { call, wait } = await this.read(request, caller);
-    return this.gate.execute(call, wait, caller);
+    return this.called(await this.read(request, caller), caller);
   }
 
   @Post('executions')
@@ -62,8 +69,7 @@ export class GateController {
   @Replies(200, GATE_REPLY, ...GATE_CODES)
   @Replies(202, GatePending)
   async executeByOtherPath(@Req() request: Request, @Caller() caller: VerifiedCaller) {
-    const { call, wait } = await this.read(request, caller);
-    return this.gate.execute(call, wait, caller);
+    return this.called(await this.read(request, caller), caller);
   }
 
   @Post('hitl')
@@ -81,11 +87,17 @@ export class GateController {
   @Replies(201, RequestEnvelope, 'CAPABILITY_BLOCKED', ...GATE_CODES)
   create(@Req() request: Request, @Caller() caller: VerifiedCaller) {
     const call = readExecuteCall(parsedBody(request), { dto: CreateRequestDto, lenient: prefersLenience(request) });
-    return this.gate.request({ ...call, dryRun: false }, caller);
+    const asked = () => this.gate.request({ ...call, dryRun: false }, caller);
+    return this.tracing.isOn ? underToolSpan(this.tracing, call, caller, asked) : asked();
+  }
+
+  private called({ call, wait }: ReadCall, caller: VerifiedCaller): Promise<Reply<GateReply>> {
+    const executed = () => this.gate.execute(call, wait, caller);
+    return this.tracing.isOn ? underToolSpan(this.tracing, call, caller, executed) : executed();
   }
 
   /** On these two routes the commit judges the caller. What is refused here never reaches the commit, so its sender is judged first. */
-  private async read(request: Request, caller: VerifiedCaller): Promise<{ call: ExecuteCall; wait: number }> {
+  private async read(request: Request, caller: VerifiedCaller): Promise<ReadCall> {
     try {
       const lenient = prefersLenience(request);
       const { wait = 0 } = readQuery(WaitQuery, queryOf(request.originalUrl), { lenient, other: { is: 'body', dto: ExecuteDto } });

@@ -13,6 +13,7 @@ import { HitlModule } from '../hitl/hitl.module.js';
 import { AdmissionBatch } from './admission/admission-batch.service.js';
 import { AdmissionService } from './admission/admission.service.js';
 import { CommittedSignals } from './admission/committed-signals.js';
+import { TracedBatch } from './admission/traced-batch.js';
 import { BeginApprovedService } from './execution/begin-approved.service.js';
 import { CloseExecutionService } from './execution/close-execution.service.js';
 import { ExecutionWorker } from './execution/execution-worker.service.js';
@@ -47,7 +48,7 @@ const runtimeSelection = {
   imports: [AgentsModule, AuthorityModule, CapabilitiesModule, ExecutionsModule, HitlModule],
   controllers: [GateController],
   providers: [
-    runtimeSelection, AdmissionBatch, AdmissionService, BeginApprovedService, CloseExecutionService, CommittedSignals,
+    runtimeSelection, AdmissionBatch, AdmissionService, BeginApprovedService, CloseExecutionService, CommittedSignals, TracedBatch,
     ExecutionAnswerService, ExecutionWorker, GateService,
     RecoverExecutionsService, RunExecutionService, StillAllowedService, UnknownCommits,
   ],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import {
-  anchorList, baseUrl, bearerSecret, days, destinationList, duration, flag, httpUrl, integer, key32, networkList, oneOf, originList, port,
-  postgresUrl, rootKey, scopeList, secretText, text, webhookSecret,
+  anchorList, baseUrl, bearerSecret, days, destinationList, duration, flag, fraction, headerList, httpUrl, integer, key32, networkList,
+  oneOf, originList, port, postgresUrl, rootKey, scopeList, secretText, text, webhookSecret,
 } from './value-types.js';
 
 /**
@@ -48,6 +48,12 @@ export const SERVER = {
   METRICS_PORT: optional(port(), 'Port of /metrics for Prometheus, on HOST; never PORT. Let nobody else reach it.', {
     otherwise: 'no metrics',
   }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(baseUrl(), 'Where traces are sent: OTLP by HTTP, as JSON, to <it>/v1/traces.', {
+    otherwise: 'no traces',
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: secret(headerList(), 'Sent along: name=value, separated by commas, in percent encoding.', 'none'),
+  OTEL_SERVICE_NAME: withDefault('countersign', text(), 'What traces call this service.'),
+  OTEL_TRACES_SAMPLER_ARG: withDefault('1', fraction(), 'Part of traces that are kept, from 0 to 1, of those that no caller began.'),
   APP_URL: optional(baseUrl(), 'Address under which people reach the server; links in messages start with it.', {
     otherwise: 'http://localhost:<PORT>',
   }),

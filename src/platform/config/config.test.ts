@@ -59,6 +59,18 @@ describe('loadConfig', () => {
     expect(loadConfig({ RUNTIME_FALLBACK: 'false' }).runtimeFallback).toBeUndefined();
   });
 
+  it('reads where traces go', () => {
+    const given = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/', OTEL_TRACES_SAMPLER_ARG: '0.25' };
+    expect(loadConfig({ ...given, OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Basic%20YTpi, x-team = a' })).toMatchObject({
+      otelExporterOtlpEndpoint: 'http://collector:4318', otelTracesSamplerArg: 0.25, otelServiceName: 'countersign',
+      otelExporterOtlpHeaders: { authorization: 'Basic YTpi', 'x-team': 'a' },
+    });
+    for (const bad of ['no pair', 'a=%zz', 'a=%0d%0a', 'a=', '=b', 'a b=c']) {
+      expect(messageOf({ OTEL_EXPORTER_OTLP_HEADERS: bad })).toMatch(/^OTEL_EXPORTER_OTLP_HEADERS: must be headers such as/);
+    }
+    for (const bad of ['2', '1.1', '-1', 'x']) expect(messageOf({ OTEL_TRACES_SAMPLER_ARG: bad })).toMatch(/from 0 to 1/);
+  });
+
   it('comes back from the provider to where people are, and is who its tokens are for', () => {
     expect(loadConfig({})).toMatchObject({
       oidcRedirectUri: 'http://localhost:3000/api/v1/auth/callback', oidcAudience: undefined,

@@ -26,6 +26,27 @@ export function days(min: number, max: number) {
     .refine((value) => value >= min && value <= max, wanted);
 }
 
+export function fraction() {
+  const wanted = 'must be a number from 0 to 1, such as 0.1';
+  return z.string().regex(/^\d(\.\d{1,9})?$/, wanted).transform(Number).refine((value) => value <= 1, wanted);
+}
+
+/** Headers as OpenTelemetry writes them: `name=value`, separated by commas, values in percent encoding (W3C Baggage). */
+export function headerList() {
+  const wanted = 'must be headers such as authorization=Bearer%20…, separated by commas';
+  return z.string().transform((value, context) => {
+    const pairs = value.split(',').map((item) => /^\s*([\w!#$%&'*+.^`|~-]+)\s*=(.*)$/.exec(item));
+    try {
+      const headers = pairs.map((pair) => [pair![1]!.toLowerCase(), decodeURIComponent(pair![2]!.trim())] as const);
+      if (headers.every(([, text]) => /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text))) return Object.fromEntries(headers);
+    } catch {
+      // Not a pair, or not in percent encoding.
+    }
+    context.addIssue(wanted);
+    return z.NEVER;
+  });
+}
+
 export const port = () => integer(1, 65_535);
 
 /** A length of time in whole seconds: `3600`, `90s`, `15m`, `8h` or `30d`. */

@@ -12,7 +12,10 @@ import { CreateNodeWork20261121000900 } from '../../../migrations/20261121000900
 import { CreateTasks20261121001000 } from '../../../migrations/20261121001000-create-tasks.js';
 import { CreateLanguageModels20261121001100 } from '../../../migrations/20261121001100-create-language-models.js';
 import { AddMarkKey20261126000100 } from '../../../migrations/20261126000100-add-mark-key.js';
+import { NoWayBack } from '../../../migrations/shared/no-way-back.js';
+import { StartRefused } from '../config/start-refused.js';
 import { CoalescingSocket } from './batching/coalescing-socket.js';
+import { runningServers } from './faults/running-servers.query.js';
 import { SESSION, UNLIMITED_SESSION } from './new-client.js';
 import { compareSchema, migrationsIn, refuseNewer } from './schema-version.js';
 import { sessionClient } from './session-client.js';
@@ -94,6 +97,41 @@ export function createDataSource(options: DatabaseOptions): DataSource {
  * @throws StartRefused where the schema is a newer version's; Error on a PostgreSQL older than 15
  */
 export async function migrate(dataSource: DataSource): Promise<string[]> {
+  return alone(dataSource, async () => (await dataSource.runMigrations()).map(({ name }) => name));
+}
+
+/**
+ * Takes the schema back to what it was once this migration had run, newest first, each in a transaction of its own.
+ *
+ * @param dataSource as for {@link migrate}
+ * @returns the names of those that were undone
+ * @throws StartRefused where the schema is a newer version's, servers run on it, or one cannot be undone, which is named
+ */
+export async function migrateDown(dataSource: DataSource, to: string): Promise<string[]> {
+  return alone(dataSource, async (run) => {
+    if (!run.includes(to)) throw new StartRefused(`--to: ${to} is none of the migrations that have run (\`countersign migrate status\`)`);
+    const servers = await runningServers(dataSource);
+    if (servers.length > 0) {
+      const which = servers.map(({ version, count }) => `${count} of ${version}`).join(', ');
+      throw new StartRefused(`servers run on this schema (${which}): end them first; they are seen for ten seconds`);
+    }
+    const undone: string[] = [];
+    for (const name of run.slice(run.indexOf(to) + 1).reverse()) {
+      try {
+        await dataSource.undoLastMigration({ transaction: 'each' });
+      } catch (error) {
+        if (!(error instanceof NoWayBack)) throw error;
+        const before = undone.length === 0 ? 'nothing was undone' : `undone before it: ${undone.join(', ')}`;
+        throw new StartRefused(`${name} cannot be undone: ${error.message} (${before})`);
+      }
+      undone.push(name);
+    }
+    return undone;
+  });
+}
+
+/** @param work of the one migrator that there is; told the names of what has run, in their order */
+async function alone<Result>(dataSource: DataSource, work: (run: readonly string[]) => Promise<Result>): Promise<Result> {
   const lock = dataSource.createQueryRunner();
   await lock.connect();
   try {
@@ -101,8 +139,9 @@ export async function migrate(dataSource: DataSource): Promise<string[]> {
     if (version < OLDEST_POSTGRESQL) throw new Error(`PostgreSQL 15 or newer is needed; this server is ${Math.floor(version / 10_000)}.`);
     await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     try {
-      refuseNewer(compareSchema(MIGRATION_NAMES, await migrationsIn(lock)));
-      return (await dataSource.runMigrations()).map(({ name }) => name);
+      const schema = compareSchema(MIGRATION_NAMES, await migrationsIn(lock));
+      refuseNewer(schema);
+      return await work(schema.run);
     } finally {
       await lock.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
     }

@@ -29,6 +29,6 @@ export function refuseNewer({ newer }: SchemaComparison): void {
   if (newer.length === 0) return;
   throw new StartRefused(
     `DATABASE_URL: the schema is a newer version's: this one does not know ${newer.join(', ')}. `
-    + 'Start the version that made it or a newer one; there is no way back but a backup.',
+    + 'Start the version that made it or a newer one, or go back by its `countersign migrate down`, or by a backup.',
   );
 }

@@ -16,6 +16,10 @@ export interface Alert {
 export interface Prometheus extends Program {
   /** Values of a query, with their labels. @throws Error where Prometheus does not understand it */
   query(query: string): Promise<{ readonly metric: Readonly<Record<string, string>>; readonly value: number }[]>;
+  /** The same over a time in Unix seconds, each other second. */
+  range(query: string, from: number, to: number): Promise<{
+    readonly metric: Readonly<Record<string, string>>; readonly points: readonly { readonly at: number; readonly value: number }[];
+  }[]>;
   /** The state of each target. */
   targets(): Promise<string[]>;
   alerts(): Promise<Alert[]>;
@@ -50,6 +54,11 @@ export async function startPrometheus(metricsPort: number): Promise<Prometheus> 
       const { result } = await ask<{ result: { metric: Record<string, string>; value: [number, string] }[] }>(
         `query?query=${encodeURIComponent(query)}`);
       return result.map(({ metric, value: [, value] }) => ({ metric, value: Number(value) }));
+    },
+    range: async (query, from, to) => {
+      const { result } = await ask<{ result: { metric: Record<string, string>; values: [number, string][] }[] }>(
+        `query_range?query=${encodeURIComponent(query)}&start=${from}&end=${to}&step=2`);
+      return result.map(({ metric, values }) => ({ metric, points: values.map(([at, value]) => ({ at, value: Number(value) })) }));
     },
     targets: async () => (await ask<{ activeTargets: { health: string }[] }>('targets')).activeTargets.map(({ health }) => health),
     alerts: async () => (await ask<{ alerts: Alert[] }>('alerts')).alerts,

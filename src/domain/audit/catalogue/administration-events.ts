@@ -121,6 +121,16 @@ export const ADMIN_EVENTS = {
     /** SHA-256 of the value as it is sealed, in hexadecimal: of the value it tells nothing. */
     sealedDigest: optional(plain<string>()),
   }),
+  'admin.secret_rotated': event('platform', 'A step of replacing JWT_SECRET or ENCRYPTION_KEY; never the secret.', {
+    /** Plain: the variable. */
+    secretName: plain<string>(),
+    /** Plain: a code (accepted, in_use, resealed, ended, leaked). */
+    step: plain<string>(),
+    /** Of the key that the step is about, as `countersign secrets status` shows it. */
+    keyId: plain<string>(),
+    /** That were sealed anew. */
+    rows: optional(plain<number>()),
+  }),
   'admin.tenant_changed': event('platform', 'A tenant or its subscription was changed.', {
     tenantId: plain<string>(),
     /** Plain: a code (created, updated, deleted, subscription). */

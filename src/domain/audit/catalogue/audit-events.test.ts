@@ -25,7 +25,7 @@ const OURS = [
   'admin.user_updated', 'admin.user_invited', 'admin.invitation_ended',
   'admin.user_key_created', 'admin.user_key_revoked',
   'admin.organization_created', 'admin.organization_updated', 'admin.team_changed', 'admin.channel_configured',
-  'admin.secret_changed', 'admin.tenant_changed', 'admin.stop_started', 'admin.stop_ended', 'admin.audit_exported',
+  'admin.secret_changed', 'admin.secret_rotated', 'admin.tenant_changed', 'admin.stop_started', 'admin.stop_ended', 'admin.audit_exported',
   'admin.signing_key_rotated', 'admin.recovered', 'gdpr.erasure_requested', 'gdpr.erasure_confirmed', 'task.delegated', 'task.ended',
 ];
 

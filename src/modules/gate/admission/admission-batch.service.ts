@@ -47,7 +47,8 @@ export class AdmissionBatch {
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
 
-  async process(items: AdmissionItem[]): Promise<Outcome[]> {
+  /** @param committing told which items are decided, and about to be committed together */
+  async process(items: AdmissionItem[], committing?: (decided: readonly AdmissionItem[]) => void): Promise<Outcome[]> {
     const outcomes: Outcome[] = new Array<Outcome>(items.length);
     const planned: Planned[] = [];
     const soFar = new DecidedSoFar();
@@ -73,7 +74,9 @@ export class AdmissionBatch {
         else outcomes[index] = { kind: 'answer', answer: judged.answer };
       });
     }
-    if (planned.length > 0) await this.commit(planned, outcomes);
+    if (planned.length === 0) return outcomes;
+    committing?.(planned.map(({ item }) => item));
+    await this.commit(planned, outcomes);
     return outcomes;
   }
 

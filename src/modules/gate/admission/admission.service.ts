@@ -12,10 +12,10 @@ import { LOGGER } from '../../../platform/logging/token.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
 import { AgentStore } from '../../agents/agent.store.js';
 import { DefinitionStore } from '../../capabilities/definition.store.js';
-import { AdmissionBatch } from './admission-batch.service.js';
 import type { Admission, AdmissionAnswer, AdmissionItem } from './admission-item.js';
 import { RHYTHM_MS } from './admission-plan.js';
 import type { ExecuteCall } from './execute-call.js';
+import { TracedBatch } from './traced-batch.js';
 
 /** How long a call may wait for its batch and its locks before it is answered with 503, in milliseconds. */
 const DECIDE_WITHIN_MS = 4_000;
@@ -26,7 +26,7 @@ export class AdmissionService {
   private readonly batches: Batcher<AdmissionItem, AdmissionAnswer>;
 
   constructor(
-    @Inject(AdmissionBatch) batch: AdmissionBatch,
+    batch: TracedBatch,
     private readonly agents: AgentStore,
     private readonly callers: CallerCheck,
     private readonly definitions: DefinitionStore,

@@ -7,11 +7,12 @@ import { asService } from '../../../platform/auth/access/call-context.js';
 import { CredentialSources } from '../../../platform/auth/credentials/credential-source.js';
 import type { CompleteConfig } from '../../../platform/config/config.js';
 import { StartRefused } from '../../../platform/config/start-refused.js';
+import { commandWork } from '../../../platform/database/transaction/command-work.js';
 import { IdempotencyKeys } from '../../../platform/database/transaction/idempotency.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { OutboxSignal } from '../../../platform/outbox/outbox-signal.js';
 import { firstMarkKey, SealedBox } from '../../../platform/secrets/sealed-box.js';
-import { assertSameSecrets, fingerprintsOf, firstFingerprints, type KeptFingerprints } from './secret-fingerprints.js';
+import { assertSameSecrets, fingerprintsOf, firstFingerprints, type KeptFingerprints, rotationSteps } from './secret-fingerprints.js';
 import { hashRootKey, makeRootKey } from './root-key.js';
 
 export interface FirstRun {
@@ -40,13 +41,8 @@ export async function firstRun(dataSource: DataSource, config: CompleteConfig): 
       const [instance] = (await lock.query('select name, secret_fingerprints as fingerprints from instance')) as
         { name: string; fingerprints: KeptFingerprints }[];
       if (!instance) return await setUp(dataSource, config);
-      const kept = JSON.stringify(assertSameSecrets(instance.fingerprints, fingerprintsOf(config, instance.name)));
-      // A command may have changed them meanwhile, past this lock: then the next start compares anew.
-      if (kept !== JSON.stringify(instance.fingerprints)) {
-        await lock.query('update instance set secret_fingerprints = $1::json where secret_fingerprints::jsonb = $2::jsonb', [
-          kept, JSON.stringify(instance.fingerprints),
-        ]);
-      }
+      const kept = assertSameSecrets(instance.fingerprints, fingerprintsOf(config, instance.name));
+      if (JSON.stringify(kept) !== JSON.stringify(instance.fingerprints)) await keep(dataSource, instance.fingerprints, kept);
       return { markKey: await markKeyOf(lock, config, instance.name) };
     } finally {
       await lock.query('select pg_advisory_unlock($1)', [FIRST_RUN_LOCK]);
@@ -54,6 +50,19 @@ export async function firstRun(dataSource: DataSource, config: CompleteConfig): 
   } finally {
     await lock.release();
   }
+}
+
+/** A command may have changed them meanwhile, past this lock: then the next start compares anew. */
+async function keep(dataSource: DataSource, before: KeptFingerprints, after: KeptFingerprints): Promise<void> {
+  await asService('cli', () => commandWork(dataSource).run({ chains: [platformChain()], leavesFacts: true }, async (tx) => {
+    const changed = await tx.query(
+      `with changed as (update instance set secret_fingerprints = $1::json where secret_fingerprints::jsonb = $2::jsonb returning 1)
+       select 1 from changed`,
+      [JSON.stringify(after), JSON.stringify(before)],
+    );
+    if (changed.length === 0) return;
+    for (const metadata of rotationSteps(before, after)) tx.record(platformChain(), { type: 'admin.secret_rotated', metadata });
+  }));
 }
 
 /** The key of marks, opened; an installation that has none yet gets that which its ENCRYPTION_KEY has been making marks by. */

@@ -1,6 +1,6 @@
 import type { ServerSecrets } from '../../../platform/config/config.js';
 import { StartRefused } from '../../../platform/config/start-refused.js';
-import { fingerprintOf } from '../../../platform/secrets/fingerprint.js';
+import { fingerprintOf, idOfFingerprint } from '../../../platform/secrets/fingerprint.js';
 import { signingFingerprintOf } from './fingerprints.store.js';
 import { judgeSecret, keptText, parseKept, type PresentFingerprints } from './kept-fingerprint.js';
 
@@ -20,6 +20,15 @@ export function fingerprintsOf(secrets: ServerSecrets, instance: string): Finger
 
 function both(inUse: string, accepted: string | undefined): PresentFingerprints {
   return accepted === undefined ? [fingerprintOf(inUse)] : [fingerprintOf(inUse), fingerprintOf(accepted)];
+}
+
+/** What the log says of a start that changes what the database keeps. */
+export function rotationSteps(before: KeptFingerprints, after: KeptFingerprints) {
+  return Object.entries(after).flatMap(([secretName, text]) => {
+    const [was, is] = [parseKept(before[secretName] ?? ''), parseKept(text)];
+    if (was.inUse !== is.inUse) return [{ secretName, step: 'in_use', keyId: idOfFingerprint(is.inUse) }];
+    return is.next === undefined || was.next === is.next ? [] : [{ secretName, step: 'accepted', keyId: idOfFingerprint(is.next) }];
+  });
 }
 
 /** What a database keeps that is set up with these. */

@@ -22,10 +22,10 @@ export interface RequestContext {
   readonly requestDigest?: string;
   /** Set to `page` where the route is one. */
   via: Via;
-  /** 32 hexadecimal digits of the caller's `traceparent`. */
-  readonly traceId?: string;
-  /** The caller's header as it came, handed on to runtimes and webhooks. */
-  readonly traceparent?: string;
+  /** 32 hexadecimal digits of the caller's `traceparent`; where calls are traced, always there. */
+  traceId?: string;
+  /** The caller's header as it came, handed on to runtimes and webhooks; where calls are traced, the span of what is being done. */
+  traceparent?: string;
   /** Canonical text of the client's address. */
   readonly address?: string;
   /** Set once the credential is verified. */

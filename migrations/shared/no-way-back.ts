@@ -1,0 +1,2 @@
+/** A migration that cannot be undone, now or ever. The message says what would be lost. */
+export class NoWayBack extends Error {}
