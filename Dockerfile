@@ -11,17 +11,20 @@ COPY verifier ./verifier
 COPY sdk/src ./sdk/src
 COPY docs/how-to ./docs/how-to
 COPY docs/glossary.md ./docs/
+COPY LICENSE NOTICE ./
 COPY scripts ./scripts
 COPY bin ./bin
 RUN node scripts/build.mjs
 RUN npm prune --omit=dev --omit=optional
+# Source maps are of no use without the sources, and nothing reads them there.
+RUN find dist sdk node_modules -name '*.map' -delete
 # What a volume over it takes its owner from.
 RUN mkdir -p .countersign/anchors
 
 FROM node:24-bookworm-slim
 WORKDIR /app
 ENV NODE_ENV=production
-COPY --from=build /app/package.json /app/package-lock.json ./
+COPY --from=build /app/package.json /app/package-lock.json /app/LICENSE /app/NOTICE ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/sdk ./sdk

@@ -14,7 +14,8 @@ export const USAGE = `npm run demo -- [--auto] [--url URL --key KEY]
   Shows an agent that buys steel, through the gate of a server.
 
   --auto        answers the approvals by itself; without it you decide
-  --url, --key  a running server and its root key, else COUNTERSIGN_URL and COUNTERSIGN_KEY;
+  --url, --key  a running server and its root key, else COUNTERSIGN_URL and COUNTERSIGN_KEY
+                (other users of this machine see what stands here);
                 without them a server is started for the demo, in a temporary folder
   NO_COLOR=1    no colours
 `;

@@ -86,7 +86,7 @@ export async function tamper(stage: Stage, tampering: Tampering, number: number)
   stage.outcome('UPDATE 1, and no trace of it anywhere else.');
   await stage.beat(1_200);
   stage.line();
-  stage.line(`${stage.paint('bold', '$ npx countersign audit verify --database-url …')}`);
+  stage.line(`${stage.paint('bold', '$ node bin/countersign.mjs audit verify --database-url …')}`);
   const { exitCode, answer, output } = await stage.during('reading the log', runVerify(databaseUrl, ['--json'], signal));
   const found = findings(answer).find(({ entryId }) => entryId === target.id);
   if (exitCode !== 1 || found === undefined) {

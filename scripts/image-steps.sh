@@ -64,4 +64,4 @@ while IFS= read -r line; do
       ;;
   esac
 done <"$checkout/Dockerfile"
-echo "Made $folder/app; it starts by: NODE_ENV=production DATABASE_URL=… node --max-semi-space-size=64 dist/src/main.js"
+echo "Made $folder/app; it starts by: NODE_ENV=production DATABASE_URL=… node --max-semi-space-size=32 dist/src/main.js"

@@ -1,11 +1,12 @@
 // npm run peers: whether tools of other people read openapi.json as it is meant. A linter has nothing to say, and two generators make
-// typed clients of it with which the calls in test/peers compile. Their packages stand there, with a lock file of their own: nothing
-// else needs them.
+// typed clients of it with which the calls in test/peers compile. And whether the samples for Kubernetes and Compose are what these take,
+// and fit the server. Their packages stand there, with a lock file of their own: nothing else needs them.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { preparePeersOrExit, root } from './prepare.mjs';
+import { misfits, writeTyped } from './peers/samples.mjs';
+import { prepareOrExit, preparePeersOrExit, root } from './prepare.mjs';
 
 const PEERS = join(root, 'test', 'peers');
 const DOCUMENT = join(root, 'openapi.json');
@@ -20,14 +21,17 @@ const steps = {
   'a client by @hey-api/openapi-ts': () => run('@hey-api/openapi-ts/bin/run.js', ['--no-log-file']),
   'types by openapi-typescript': () => run('openapi-typescript/bin/cli.js', [DOCUMENT, '--output', join(CLIENTS, 'openapi-typescript.ts')]),
   'the calls of both compile': () => run('typescript/bin/tsc', ['--project', 'tsconfig.json']),
+  'the manifests for Kubernetes are of its types': ofTypes,
+  'the samples for containers fit the server': fit,
 };
 
+prepareOrExit();
 preparePeersOrExit();
 rmSync(CLIENTS, { recursive: true, force: true });
 mkdirSync(CLIENTS);
 for (const [name, step] of Object.entries(steps)) {
   const began = performance.now();
-  const isFine = step();
+  const isFine = await step();
   console.log(`${isFine ? 'ok' : 'FAILED'}: ${name} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
   if (!isFine) process.exit(1);
 }
@@ -35,6 +39,18 @@ for (const [name, step] of Object.entries(steps)) {
 /** What a tool says is shown. */
 function run(tool, args) {
   return spawnSync(process.execPath, [join(PEERS, 'node_modules', tool), ...args], { cwd: PEERS, env: ENV, stdio: 'inherit' }).status === 0;
+}
+
+function ofTypes() {
+  const file = join(CLIENTS, 'manifests.ts');
+  writeTyped(file);
+  return run('typescript/bin/tsc', ['--noEmit', '--strict', '--skipLibCheck', '--module', 'esnext', '--moduleResolution', 'bundler', file]);
+}
+
+async function fit() {
+  const wrong = await misfits();
+  for (const sentence of wrong) console.error(sentence);
+  return wrong.length === 0;
 }
 
 /** Its exit code says nothing of warnings. */

@@ -59,7 +59,7 @@ export function configureApp(app: NestExpressApplication, config: PipelineSettin
   if (config.appUrl !== undefined) app.set(SESSION_COOKIE, cookieNames(config.appUrl).session);
   limitTime(app.getHttpServer() as Server);
 
-  app.use(openRequestContext(config.trustedProxies));
+  app.use(openRequestContext(config.trustedProxies, logger));
   if (config.tracing !== undefined) app.use('/api/v1', traceRequests(config.tracing));
   app.use(logRequests(logger));
   if (config.metrics !== undefined) app.use(observeRequests(config.metrics));

@@ -28,7 +28,7 @@ export async function terminalInBrowser(chromium, judge, { pictures }) {
     const shown = [];
     for (const words of lines) {
       const typed = words.map((word) => (word.includes(' ') ? `"${word}"` : word)).join(' ');
-      shown.push(`$ npx countersign ${typed}\n${await onTerminal(words, server.url, key)}`);
+      shown.push(`$ node bin/countersign.mjs ${typed}\n${await onTerminal(words, server.url, key)}`);
     }
     const text = stripVTControlCharacters(shown.join('\n'));
     const isSeen = text.includes('crew-⟦U+202E⟧gnp.pdf') && !/[^\P{Cc}\n]|\p{Cf}/u.test(text);

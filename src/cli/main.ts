@@ -1,10 +1,12 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT, NO_LOG } from './command-output.js';
 import { COMMANDS } from './commands.js';
+import { sayVisibleSecrets } from './given-key.js';
 
 const program = new Command('countersign')
   .description('Operates a Countersign server, and calls one.')
   .exitOverride()
+  .hook('preAction', (_program, command) => sayVisibleSecrets(command))
   .configureHelp({ showGlobalOptions: true });
 
 /** Commander ends the process with 1 on wrong usage, which here means "found wrong". */

@@ -61,7 +61,7 @@ describe('npm run demo on a server of its own', () => {
     expect(output).toMatch(/✔ all \d+ entries are as they were written/);
 
     const changed = /WHERE id = '(audit_[0-9a-z]+)';/.exec(output)?.[1] ?? 'no statement';
-    const report = output.slice(output.indexOf('$ npx countersign audit verify'));
+    const report = output.slice(output.indexOf('$ node bin/countersign.mjs audit verify'));
     expect(report).toContain('The audit log was tampered with: 3 breaks.');
     expect(report).toMatch(/edited\s+entry \d+ of chain agt_/);
     // The request shows something else than that entry now, and what began under it is no longer what it asked for.

@@ -88,6 +88,11 @@ test('mail and provider that do not answer', async () => {
   expect(found['provider']).toMatchObject({ state: 'wrong' });
 });
 
+test('an archive that is not there, by its path', async () => {
+  const { archive } = await findings({ AUDIT_RETENTION_DAYS: '3660', AUDIT_ARCHIVE: '/not/mounted' }, 1);
+  expect(archive).toMatchObject({ state: 'wrong', detail: expect.stringContaining('/not/mounted is not there') });
+});
+
 test('maintenance mode, an older database, effects that were given up, a newer schema', async () => {
   const copy = await createTestDatabase();
   try {

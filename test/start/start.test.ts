@@ -155,7 +155,7 @@ describe('what stands in the way is said in one message', () => {
     ['a root key of another form', { ROOT_API_KEY: 'root' }, /^ROOT_API_KEY: /m],
     ['a runtime that is not there', { RUNTIME_PRIMARY: 'nodes' }, /^RUNTIME_PRIMARY: must be one of/m],
     ['production without a database', { NODE_ENV: 'production' }, /"level":"fatal".*DATABASE_URL: must be set when NODE_ENV/m],
-    ['a database without secrets', { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d' }, /^JWT_SECRET, .*npx countersign secrets/m],
+    ['a database without secrets', { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d' }, /^JWT_SECRET, .*countersign.mjs secrets/m],
     ['a place for the key that is none', { ROOT_KEY_FILE: '/nonexistent/key' }, /^ROOT_KEY_FILE: /m],
     ['a data directory that cannot be', { DATA_DIR: '/dev/null/data' }, /^DATA_DIR: /m],
     ['an address of another machine', { HOST: '192.0.2.1' }, /^HOST: 192\.0\.2\.1 is not an address of this machine/m],

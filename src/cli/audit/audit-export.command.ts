@@ -5,6 +5,7 @@ import { parseDate, parseTimestamp } from '../../platform/http/fields/timestamps
 import { withEnvironmentFile } from '../../start/environment-file.js';
 import { ExportProgress, writeExport } from '../verification/export-file.js';
 import { LOCATION_ORDER, locationOf, describeLocation, type ServerLocation } from '../verification/log-location.js';
+import { keyFileOption, keyOption } from '../given-key.js';
 import { failureReason } from '../failure-reason.js';
 import { serverExport, ServerRefused } from '../verification/server-export.js';
 import { signingKeyOf } from '../signing-key.js';
@@ -19,6 +20,7 @@ interface ExportOptions {
   out: string;
   url?: string;
   key?: string;
+  keyFile?: string;
   databaseUrl?: string;
   organization?: string;
   from?: string;
@@ -36,7 +38,8 @@ export function exportCommand(): Command {
     .description('Writes the log to a file that can be verified without a server. Exit codes: 0 written, 1 refused, 2 could not read.')
     .requiredOption('--out <file>', 'file to write; compressed when its name ends in .gz')
     .addOption(new Option('--url <url>', 'server to export from').conflicts('databaseUrl'))
-    .option('--key <key>', 'credential for the server; default: COUNTERSIGN_KEY')
+    .addOption(keyOption())
+    .addOption(keyFileOption())
     .option('--database-url <url>', 'database to export from')
     .option('--organization <id>', 'only this organization')
     .option('--from <time>', 'not before: a date, or a date and time with its zone')

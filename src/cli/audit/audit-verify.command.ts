@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import type { Verification } from '../../modules/audit/verification/verification-result.js';
 import { withEnvironmentFile } from '../../start/environment-file.js';
 import { LOCATION_ORDER, locationOf, describeLocation } from '../verification/log-location.js';
+import { keyFileOption, keyOption } from '../given-key.js';
 import { failureReason } from '../failure-reason.js';
 import { defaultRemembered, prepareToRemember, readRemembered, remember } from '../verification/remembered-checkpoints.js';
 import { EXIT, type ExitCode, NO_LOG, progressBar, progressLine, commandOutput } from '../command-output.js';
@@ -16,6 +17,7 @@ interface VerifyOptions {
   databaseUrl?: string;
   url?: string;
   key?: string;
+  keyFile?: string;
   file?: string;
   verifierKey?: string[];
   agent?: string;
@@ -32,7 +34,8 @@ export function auditVerifyCommand(): Command {
       + 'Exit codes: 0 as written, 1 tampered with, 2 unreadable, or not proven to continue the remembered checkpoints.')
     .option('--database-url <url>', 'database to read')
     .addOption(new Option('--url <url>', 'server whose export is read and verified here').conflicts(['databaseUrl', 'file']))
-    .option('--key <key>', 'credential for the server; default: COUNTERSIGN_KEY')
+    .addOption(keyOption())
+    .addOption(keyFileOption())
     .addOption(new Option('--file <file>', 'export to verify, .jsonl or .json, packed by gzip or not').conflicts('databaseUrl'))
     .addOption(verifierKeyOption('checkpoints'))
     .option('--agent <id>', "verify only this agent's chain")

@@ -9,14 +9,13 @@ import type { Config, ServerSecrets } from '../../platform/config/config.js';
 import { StartRefused } from '../../platform/config/start-refused.js';
 import { MIGRATION_NAMES, OLDEST_POSTGRESQL } from '../../platform/database/data-source.js';
 import { compareSchema } from '../../platform/database/schema-version.js';
+import { clockSkewMs, LARGEST_CLOCK_SKEW_MS } from '../../platform/database/faults/clock-watch.js';
 import { newClient } from '../../platform/database/new-client.js';
 import { failureReason } from '../failure-reason.js';
 import { NEVER_SET_UP } from '../command-output.js';
 import { databaseState, installationState, type DatabaseState, type InstallationState } from './database-state.query.js';
 import { note, well, wrong, type Finding } from './finding.js';
 
-/** As readiness has it: past it a server answers that it is not ready. */
-const LARGEST_SKEW_MS = 2_000;
 const ANSWER_MS = 10_000;
 
 /** Everything that only the database can tell. It is read, and nothing in it is changed. */
@@ -45,9 +44,9 @@ function versionFinding({ version }: DatabaseState): Finding {
 }
 
 function clockFinding({ now }: DatabaseState, asked: number): Finding {
-  const apart = now.getTime() < asked ? asked - now.getTime() : Math.max(0, now.getTime() - Date.now());
+  const apart = clockSkewMs(now, asked, Date.now());
   const detail = `this machine's and the database's differ by ${apart} ms`;
-  return apart <= LARGEST_SKEW_MS ? well('clocks', detail)
+  return apart <= LARGEST_CLOCK_SKEW_MS ? well('clocks', detail)
     : wrong('clocks', detail, 'set both by NTP: past 2 s a server is not ready, past 5 s nothing begins');
 }
 

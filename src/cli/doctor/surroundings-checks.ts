@@ -1,5 +1,6 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { archiveOf } from '../../modules/audit/retention/archives/directory-archive.js';
 import { OutboundGuard } from '../../platform/outbound/outbound-guard.js';
 import type { Config } from '../../platform/config/config.js';
 import { DISK_TO_EXPECT } from '../../platform/config/disk-to-expect.js';
@@ -14,7 +15,9 @@ const LITTLE_FREE = 10 * GIGABYTE;
 
 /** What a server needs besides its database. */
 export function surroundingsChecks(config: Config): Promise<Finding[]> {
-  return Promise.all([mailFinding(config), providerFinding(config), diskFinding(config), Promise.resolve(retentionFinding(config))]);
+  return Promise.all([
+    mailFinding(config), providerFinding(config), diskFinding(config), Promise.resolve(retentionFinding(config)), ...archiveFindings(config),
+  ]);
 }
 
 async function mailFinding(config: Config): Promise<Finding> {
@@ -43,6 +46,14 @@ async function providerFinding(config: Config): Promise<Finding> {
     return wrong('provider', `${issuer} does not describe itself`,
       'look at OIDC_ISSUER: its /.well-known/openid-configuration has to be reachable from here, and to name the same issuer');
   }
+}
+
+/** Readiness only says that it cannot be used: anybody may ask there. */
+function archiveFindings(config: Config): Promise<Finding>[] {
+  if (config.auditRetentionDays === undefined) return [];
+  const found = archiveOf(config).check().then(() => well('archive', 'what is swept can be kept'), (error: Error) =>
+    wrong('archive', `nothing is swept: ${error.message}`, 'look at AUDIT_ARCHIVE'));
+  return [found];
 }
 
 /** Of the data directory, where the embedded database and the anchors stand; of another database's disk nothing is known here. */

@@ -172,7 +172,8 @@ const LEAKED = 'It has leaked: do not wait between the steps, and end with --lea
 
 function firstSteps(name: SecretName, { next }: KeptFingerprint): string {
   const [first, second] = [
-    `1. Make a new one (\`npx countersign secrets\`). Set it as ${name}_ACCEPTED at every server; start them again one after the other.`,
+    '1. Make a new one (`node bin/countersign.mjs secrets`). '
+      + `Set it as ${name}_ACCEPTED at every server; start them again one after the other.`,
     `2. When every server has it: set it as ${name}, the one before as ${name}_ACCEPTED; start them again one after the other.`,
   ];
   return `${next === undefined ? `${first}\n${second}` : `Key ${idOfFingerprint(next)} is accepted by a server.\n${second}`}\n`
@@ -180,8 +181,8 @@ function firstSteps(name: SecretName, { next }: KeptFingerprint): string {
 }
 
 function lastSteps(name: SecretName, ends: Date): string {
-  const what = name === 'ENCRYPTION_KEY' ? '3. `npx countersign secrets reseal` seals anew what the former one has sealed.\n' : '';
-  const last = `\`npx countersign secrets rotate ${name} --end\`, from ${ends.toISOString()} on, or \`--leaked\` at once.`;
+  const what = name === 'ENCRYPTION_KEY' ? '3. `node bin/countersign.mjs secrets reseal` seals anew what the former one has sealed.\n' : '';
+  const last = `\`node bin/countersign.mjs secrets rotate ${name} --end\`, from ${ends.toISOString()} on, or \`--leaked\` at once.`;
   return `The new ${name} is in use; the former one still counts. When every server has started with both:\n${what}`
     + `${name === 'ENCRYPTION_KEY' ? 4 : 3}. ${last}\n`;
 }

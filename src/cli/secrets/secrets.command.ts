@@ -22,7 +22,7 @@ export function secretsCommand(): Command {
     .description('Prints a fresh JWT_SECRET, ENCRYPTION_KEY, AUDIT_SIGNING_KEY and INTERNAL_API_KEY for an environment file.')
     .option('--json', 'print one JSON object')
     .action(() => {
-      throw new Error('Run it as: npx countersign secrets [--json]');
+      throw new Error('Run it as: node bin/countersign.mjs secrets [--json]');
     });
   secrets
     .command('rotate')

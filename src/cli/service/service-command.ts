@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { Countersign, CountersignError, type ErrorCode } from '@countersign/sdk';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { oneLine } from '../../domain/notifications/plain-text.js';
 import { withEnvironmentFile } from '../../start/environment-file.js';
 import { EXIT, UsageError, commandOutput, type ExitCode } from '../command-output.js';
+import { givenKey, keyFileOption, type KeyOptions, keyOption } from '../given-key.js';
 import { lightFetch } from './light-fetch.js';
 
 /** A person waits before the terminal: a server that does not answer is given up sooner than a program would. */
@@ -13,19 +13,16 @@ const UNANSWERED: readonly ErrorCode[] =
   ['INVALID_OPTIONS', 'UNREACHABLE', 'BAD_RESPONSE', 'DEADLINE_EXCEEDED', 'ABORTED', 'TOKEN_EXPIRED'];
 
 /** What every command that calls a server takes. */
-export interface ServiceOptions {
+export interface ServiceOptions extends KeyOptions {
   readonly url?: string;
-  readonly key?: string;
-  readonly keyFile?: string;
   readonly json?: boolean;
 }
 
 export function withServiceOptions(command: Command): Command {
   return command
     .option('--url <url>', 'server; default: COUNTERSIGN_URL')
-    .addOption(new Option('--key <key>', 'your key or token; default: --key-file, else COUNTERSIGN_KEY or COUNTERSIGN_KEY_FILE')
-      .conflicts('keyFile'))
-    .option('--key-file <file>', 'file that holds it: unlike --key no other user of this machine sees it')
+    .addOption(keyOption())
+    .addOption(keyFileOption())
     .option('--json', 'print one JSON object');
 }
 
@@ -52,21 +49,12 @@ export async function onService<Options extends ServiceOptions>(name: string, op
   }
 }
 
-function serviceOf({ url, key, keyFile }: ServiceOptions, env: NodeJS.ProcessEnv): Countersign {
+function serviceOf({ url, ...given }: ServiceOptions, env: NodeJS.ProcessEnv): Countersign {
   const address = url ?? env['COUNTERSIGN_URL'];
   if (!address) throw new UsageError('no server: give --url or COUNTERSIGN_URL, such as https://countersign.example');
-  const inFile = key === undefined ? keyFile ?? (env['COUNTERSIGN_KEY'] ? undefined : env['COUNTERSIGN_KEY_FILE']) : undefined;
-  const credential = key ?? (inFile === undefined ? env['COUNTERSIGN_KEY'] : keyIn(inFile));
-  if (!credential) throw new UsageError('no key: give --key-file, --key or COUNTERSIGN_KEY');
+  const credential = givenKey(given, env);
+  if (!credential) throw new UsageError('no key: give --key-file, COUNTERSIGN_KEY or COUNTERSIGN_KEY_FILE');
   return new Countersign({ url: address, credential, timeoutMs: TIMEOUT_MS, fetch: lightFetch() });
-}
-
-function keyIn(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    throw new UsageError(`the file of the key cannot be read (${(error as NodeJS.ErrnoException).code}): ${file}`);
-  }
 }
 
 /** An input that was refused here was sent to nobody: that is wrong usage, as anything is that has no status. */

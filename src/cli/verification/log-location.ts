@@ -1,4 +1,5 @@
 import { databaseAddress, namedDatabase, runningDatabase, type DatabaseLocation } from '../database-address.js';
+import { givenKey, type KeyOptions } from '../given-key.js';
 
 /** Where a log is read from, and by which option or variable, or because it was found. */
 export type LogLocation = FileLocation | ServerLocation | DatabaseLocation;
@@ -18,10 +19,9 @@ export interface ServerLocation {
 }
 
 /** What stands on the command line. */
-export interface LocationOptions {
+export interface LocationOptions extends KeyOptions {
   readonly file?: string;
   readonly url?: string;
-  readonly key?: string;
   readonly databaseUrl?: string;
 }
 
@@ -31,9 +31,9 @@ Where it reads: what is given here counts before any variable. Of variables DATA
 before the running embedded database of DATA_DIR. Which it was is said on standard error.`;
 
 const NAMED_SERVER = 'COUNTERSIGN_URL';
-const NO_LOCATION = 'no server and no database: give --url with --key, or --database-url; or set DATABASE_URL or COUNTERSIGN_URL, or '
+const NO_LOCATION = 'no server and no database: give --url with --key-file, or --database-url; or set DATABASE_URL or COUNTERSIGN_URL, or '
   + 'DATA_DIR where a server runs an embedded database';
-const KEY_ALONE = '--key is for a server: give --url (or COUNTERSIGN_URL) with it, or leave it out';
+const KEY_ALONE = 'a key is for a server: give --url (or COUNTERSIGN_URL) with it, or leave it out';
 
 /**
  * Options before variables. Of variables a database's goes first: of a database more is verified than of a server's export, and it is
@@ -41,17 +41,17 @@ const KEY_ALONE = '--key is for a server: give --url (or COUNTERSIGN_URL) with i
  *
  * @throws Error when what is named is none, or nothing is
  */
-export function locationOf({ file, url, key, databaseUrl }: LocationOptions, env: NodeJS.ProcessEnv): LogLocation {
-  const keyOr = key ?? env['COUNTERSIGN_KEY'];
+export function locationOf({ file, url, databaseUrl, ...given }: LocationOptions, env: NodeJS.ProcessEnv): LogLocation {
+  const hasKey = given.key !== undefined || given.keyFile !== undefined;
   const server = env[NAMED_SERVER];
-  if (url !== undefined) return serverAt(url, '--url', keyOr);
-  if (key !== undefined) {
+  if (url !== undefined) return serverAt(url, '--url', givenKey(given, env));
+  if (hasKey) {
     if (file !== undefined || databaseUrl !== undefined || !server) throw new Error(KEY_ALONE);
-    return serverAt(server, NAMED_SERVER, key);
+    return serverAt(server, NAMED_SERVER, givenKey(given, env));
   }
   if (file !== undefined) return { kind: 'file', file, by: '--file' };
   if (databaseUrl !== undefined) return databaseAddress(databaseUrl, '--database-url');
-  const found = namedDatabase(env) ?? (server ? serverAt(server, NAMED_SERVER, keyOr) : runningDatabase(env));
+  const found = namedDatabase(env) ?? (server ? serverAt(server, NAMED_SERVER, givenKey(given, env)) : runningDatabase(env));
   if (found === undefined) throw new Error(NO_LOCATION);
   return found;
 }
@@ -59,7 +59,7 @@ export function locationOf({ file, url, key, databaseUrl }: LocationOptions, env
 function serverAt(text: string, by: string, key: string | undefined): ServerLocation {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) throw new Error(`${by} is no address of a server: write https://countersign.example`);
-  if (url.username !== '' || url.password !== '') throw new Error(`${by} holds a user or a password: leave them out, and give --key`);
+  if (url.username !== '' || url.password !== '') throw new Error(`${by} holds a user or a password: leave them out, and give --key-file`);
   return { kind: 'server', url: `${url.origin}${url.pathname}`.replace(/\/+$/, ''), by, ...(key ? { key } : {}) };
 }
 

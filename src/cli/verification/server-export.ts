@@ -8,7 +8,7 @@ export class ServerRefused extends Error {
 
 const EXPORT = '/api/v1/audit/export';
 const CHECKPOINTS = '/api/v1/audit/checkpoints?limit=1';
-const KEY = '--key or COUNTERSIGN_KEY';
+const KEY = '--key-file or COUNTERSIGN_KEY';
 const KEY_REFUSED = [401, 403];
 const AGAIN = 'try again; where it does so each time, its own log says why';
 /** Codes of an error after the connection was made. */

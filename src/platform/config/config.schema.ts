@@ -177,7 +177,7 @@ export const SIGN_IN = {
 export const SECTIONS = [
   { title: 'Server', shape: SERVER },
   { title: 'Database', shape: DATABASE },
-  { title: 'Keys and secrets (`npx countersign secrets` prints a set)', shape: SECRETS },
+  { title: 'Keys and secrets (`node bin/countersign.mjs secrets` prints a set)', shape: SECRETS },
   { title: 'Agents and approvals', shape: AGENTS },
   { title: 'Runtimes', shape: RUNTIMES },
   { title: 'Audit log and retention', shape: AUDIT },

@@ -215,7 +215,7 @@ describe('loadConfig', () => {
 describe('givenSecrets', () => {
   it('names what a server on its own database lacks, and how to make it', () => {
     const config = loadConfig({ DATABASE_URL: 'postgres://h/d', ENCRYPTION_KEY: KEY });
-    expect(() => givenSecrets(config)).toThrow(/^JWT_SECRET, AUDIT_SIGNING_KEY: must be set.*npx countersign secrets/);
+    expect(() => givenSecrets(config)).toThrow(/^JWT_SECRET, AUDIT_SIGNING_KEY: must be set.*countersign.mjs secrets/);
   });
 
   it('gives the three, and completes the configuration', () => {

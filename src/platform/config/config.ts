@@ -102,7 +102,7 @@ export function givenSecrets(config: Config): ServerSecrets {
   const wanted = { JWT_SECRET: jwtSecret, ENCRYPTION_KEY: encryptionKey, AUDIT_SIGNING_KEY: auditSigningKey };
   const missing = Object.entries(wanted).filter(([, value]) => !value).map(([name]) => name);
   throw new ConfigError(
-    `${missing.join(', ')}: must be set when DATABASE_URL is. \`npx countersign secrets\` prints a fresh set.`,
+    `${missing.join(', ')}: must be set when DATABASE_URL is. \`node bin/countersign.mjs secrets\` prints a fresh set.`,
   );
 }
 

@@ -9,6 +9,10 @@ const PATIENCE_MS = 30_000;
 const TRY_AGAIN_MS = 250;
 /** What the database itself refuses: a wrong password or user, a database that it does not have. Waiting changes nothing. */
 const REFUSED = /^(28...|3D000|55000)$/;
+/** Codes of Node.js and OpenSSL. */
+const NOT_BELIEVED = /CERT|^UNABLE_TO_(GET|VERIFY)/;
+const BELIEVED_BY = ': its certificate is not believed. sslrootcert names the file of the authority that has signed it, and the host has '
+  + 'to be a name in it (docs/operations.md#encryption)';
 
 /**
  * Connects at a start. A database may start beside its servers, and on a busy machine a connection may take longer than a call would
@@ -26,7 +30,8 @@ export async function connected(
     if (!(error instanceof Error)) return error;
     const reason = `the database cannot be reached (${saidBy(error)})`;
     const isFinal = !isConnectionError(error) || REFUSED.test((error as { code?: string }).code ?? '');
-    if (isFinal || performance.now() >= deadline) throw new StartRefused(`DATABASE_URL: ${reason}`);
+    const hint = NOT_BELIEVED.test((error as { code?: string }).code ?? '') ? BELIEVED_BY : '';
+    if (isFinal || performance.now() >= deadline) throw new StartRefused(`DATABASE_URL: ${reason}${hint}`);
     if (isFirst) say(`${reason}: the start waits for it, up to ${Math.round(patienceMs / 1_000)} s`);
     await pause(TRY_AGAIN_MS);
   }

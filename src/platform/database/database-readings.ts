@@ -23,7 +23,7 @@ export class DatabaseReadings {
   ) {
     const info = reading('countersign_info', 1, { version: serverVersion(), schema: MIGRATION_NAMES.at(-1)! });
     metrics.watch(() => {
-      const written = heartbeat.writtenSecondsAgo;
+      const { writtenSecondsAgo: written, clockSkewSeconds: skew } = heartbeat;
       return [
         info,
         ...poolReadings('calls', calls),
@@ -31,6 +31,7 @@ export class DatabaseReadings {
         reading('countersign_leader', Number(leadership.isLeader), {}),
         reading('countersign_maintenance', Number(maintenance.because !== undefined), {}),
         ...(written === undefined ? [] : [reading('countersign_database_write_age_seconds', written, {})]),
+        ...(skew === undefined ? [] : [reading('countersign_clock_skew_seconds', skew, {})]),
       ];
     });
   }

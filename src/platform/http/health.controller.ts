@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { ReadinessFacts } from '../audit/readiness-facts.js';
 import { Access } from '../auth/access/access.decorator.js';
+import { clockSkewMs as skewOf, LARGEST_CLOCK_SKEW_MS } from '../database/faults/clock-watch.js';
 import { Heartbeat } from '../database/faults/heartbeat.service.js';
 import { ReservedPool } from '../database/reserved-pool.js';
 import { OutboxWorker } from '../outbox/outbox.worker.js';
@@ -38,9 +39,6 @@ class ReadyReply {
   @ApiProperty({ required: false, description: 'Why longer is advised, with agents of high risk.' }) highRiskRetentionWarning?: string;
   @ApiProperty({ required: false, description: 'Why nothing old is swept.' }) archiveWarning?: string;
 }
-
-/** Past it this server's entries would be dated wrongly: times in the log are its own. */
-const LARGEST_SKEW_MS = 2_000;
 
 @ApiTags('Operations')
 @ServedInMaintenance()
@@ -94,9 +92,8 @@ export class HealthController {
     const now = await this.reserve.now().catch((error: unknown) => {
       throw unavailable(faultOf(error)?.fault ?? 'unreachable');
     });
-    const answered = Date.now();
-    const clockSkewMs = now.getTime() < asked ? asked - now.getTime() : Math.max(0, now.getTime() - answered);
-    if (clockSkewMs > LARGEST_SKEW_MS) {
+    const clockSkewMs = skewOf(now, asked, Date.now());
+    if (clockSkewMs > LARGEST_CLOCK_SKEW_MS) {
       const detail = `This server's clock differs from the database's by ${clockSkewMs} ms.`;
       throw new Problem('UNAVAILABLE', detail, { headers: { 'Retry-After': '5' } });
     }

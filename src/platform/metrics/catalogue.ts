@@ -88,6 +88,9 @@ export const METRICS = {
   countersign_database_write_age_seconds: {
     type: 'gauge', help: 'Since this server last wrote its row in `server_heartbeats`; every 2 s where all is well.', labels: {},
   },
+  countersign_clock_skew_seconds: {
+    type: 'gauge', help: 'Between this server\'s clock and the database\'s; past 2 s it is not ready.', labels: {},
+  },
   countersign_maintenance: { type: 'gauge', help: '1 while this server serves nobody, since its database is held; else 0.', labels: {} },
   countersign_failed_reads_total: {
     type: 'counter', help: 'Gauges that could not be read from the database at a scrape, and are absent from it.',

@@ -4,6 +4,7 @@ import { anonymous, asRoot, type Client } from '../../support/http/actors.js';
 import { EXECUTE } from '../../support/http/paths.js';
 import { documentedMetrics } from '../../support/running/documented-metrics.js';
 import { eventually } from '../../support/running/eventually.js';
+import { scrape, scrapedSeries, valueOf } from '../../support/running/scraped.js';
 import { freePort } from '../../support/servers/server-process.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
@@ -17,29 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-interface Series {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
-
-async function scrape(): Promise<string> {
-  const response = await fetch(`${metricsUrl}/metrics`);
-  expect(response.status).toBe(200);
-  expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
-  return response.text();
-}
-
-async function series(): Promise<Series[]> {
-  return [...(await scrape()).matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm)].map(([, name, labels = '', value]) => ({
-    name: name!, value: Number(value),
-    labels: Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, text]) => [label!, text!])),
-  }));
-}
-
-function valueOf(all: readonly Series[], name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
-  return all.find((one) => one.name === name && Object.entries(labels).every(([label, text]) => one.labels[label] === text))?.value;
-}
+const series = () => scrapedSeries(metricsUrl);
 
 async function ask(client: Client): Promise<string> {
   return (await client.post(EXECUTE, { capability: 'email.send' })).expect(202).text('hitlRequestId');
@@ -72,7 +51,7 @@ describe('metrics', () => {
   });
 
   test('are those of the committed list, by name and type', async () => {
-    const types = [...(await scrape()).matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => [name, type]);
+    const types = [...(await scrape(metricsUrl)).matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => [name, type]);
     expect(new Map(types as [string, string][])).toEqual(documentedMetrics());
   });
 

@@ -99,6 +99,11 @@ describe('the context of a request', () => {
     const behind = await startThings({ trustedProxies: ['127.0.0.0/8'] });
     expect((await context(forged, behind)).address).toBe('198.51.100.1');
     expect((await context({ 'X-Forwarded-For': '9.9.9.9, 198.51.100.1' }, behind)).address).toBe('198.51.100.1');
+    // Said once of whoever is not believed, with its address, and never of a proxy that is.
+    const said = (at: Server) => at.log().filter(({ msg }) => String(msg).includes('not in TRUSTED_PROXIES'));
+    for (let call = 0; call < 5; call++) await context(forged);
+    expect(said(server)).toEqual([expect.objectContaining({ level: 'warn', peer: '127.0.0.1', count: 1 })]);
+    expect(said(behind)).toEqual([]);
     await behind.stop();
   });
 

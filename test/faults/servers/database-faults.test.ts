@@ -6,6 +6,8 @@ import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { anonymous, type Reply } from '../../support/http/actors.js';
 import { EXECUTE } from '../../support/http/paths.js';
 import { eventually } from '../../support/running/eventually.js';
+import { scrapedSeries, valueOf } from '../../support/running/scraped.js';
+import { freePort } from '../../support/servers/server-process.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { adminUrl, superuserUrl } from '../../support/servers/test-run.js';
 import { tableHeld } from '../../support/servers/two-servers.js';
@@ -13,6 +15,7 @@ import { tableHeld } from '../../support/servers/two-servers.js';
 let server: TestServer;
 let agent: BuiltAgent;
 let role: string;
+let metricsUrl: string;
 
 beforeAll(async () => {
   const first = await startServer();
@@ -21,7 +24,10 @@ beforeAll(async () => {
   const url = new URL(first.database.url);
   Object.assign(url, { username: role, password: 'first' });
   await first.kill('SIGTERM');
-  server = await startServer({ replicaOf: first, env: { DATABASE_URL: url.href, RATE_LIMIT_PRINCIPAL: '1000000' } });
+  const port = await freePort();
+  metricsUrl = `http://127.0.0.1:${port}`;
+  const env = { DATABASE_URL: url.href, RATE_LIMIT_PRINCIPAL: '1000000', METRICS_PORT: String(port) };
+  server = await startServer({ replicaOf: first, env });
   agent = await anAgent(server).granted('web.search').create();
 });
 
@@ -53,13 +59,16 @@ const ready = (): Promise<Reply> => anonymous(server).get('/health/ready');
 const linesAbout = (fault: string): { sqlstate?: string; count: number; msg: string }[] => server.output().split('\n')
   .flatMap((line) => (line.includes(`"fault":"${fault}"`) ? [JSON.parse(line) as { count: number; msg: string }] : []));
 
-/** Log, readiness and calls say the same; the log once, however often it is tried; and nothing has to be started anew. */
+const counted = async (fault: string) => valueOf(await scrapedSeries(metricsUrl), 'countersign_database_faults_total', { fault });
+
+/** Log, readiness, metric and calls say the same; the log once, however often it is tried; and nothing has to be started anew. */
 async function isNamed(fault: string, sqlstate: string, detail: string): Promise<void> {
   await eventually(async () => expect((await ready()).expect(503, 'UNAVAILABLE').at('detail')).toBe(detail), { every: 100 });
   for (let n = 0; n < 2; n++) expect((await search()).expect(503, 'UNAVAILABLE').at('detail')).toBe(detail);
   (await anonymous(server).get('/health/live')).expect(200);
   const lines = linesAbout(fault);
   expect(lines).toEqual([expect.objectContaining({ sqlstate, count: 1, msg: `${detail} (docs/runbooks.md#${fault})` })]);
+  expect(await counted(fault)).toBeGreaterThan(0);
 }
 
 const worksAgain = () => eventually(async () => {
@@ -121,6 +130,7 @@ test('a lock that somebody holds: calls say so, and the server is ready for othe
   expect((await search()).expect(503, 'UNAVAILABLE').at('detail')).toBe(detail);
   (await ready()).expect(200);
   expect(linesAbout('lock-held')).toEqual([expect.objectContaining({ sqlstate: '55P03', msg: expect.stringContaining(detail) })]);
+  expect(await counted('lock-held')).toBeGreaterThan(0);
   await held.release();
   await worksAgain();
 });

@@ -53,6 +53,21 @@ const env = (more: Record<string, string> = {}) => ({ DATA_DIR: join(folder, 'no
 const verify = (words: readonly string[], more: Record<string, string> = {}) =>
   countersign(['audit', 'verify', '--json', '--no-remember', ...words], env(more));
 
+/** Without what is said of secrets among the arguments. */
+const withoutAdvice = (stderr: string) =>
+  stderr.trimEnd().split('\n').filter((line) => !line.includes(': other users of this machine see ')).join('\n');
+
+test('a key in a file counts as one that is given, for export and verification', async () => {
+  const keyFile = join(folder, 'key');
+  writeFileSync(keyFile, `${ROOT_KEY}\n`);
+  const out = join(folder, 'by-file.jsonl');
+  const read = await countersign(['audit', 'export', '--out', out, '--url', server.url], env({ COUNTERSIGN_KEY_FILE: keyFile }));
+  expect([read.code, read.stderr]).toEqual([0, expect.not.stringContaining('other users')]);
+  const { code, stderr } = await verify(['--key-file', keyFile], { COUNTERSIGN_URL: server.url, DATABASE_URL: PATH_ONLY });
+  expect([code, stderr]).toEqual([0, expect.stringContaining('(COUNTERSIGN_URL)')]);
+  expect((await verify(['--key', ROOT_KEY], { COUNTERSIGN_URL: server.url })).stderr).toMatch(/other users of this machine see --key/);
+});
+
 describe('where a log is read from', () => {
   const place = { COUNTERSIGN_URL: AWAY, COUNTERSIGN_KEY: ROOT_KEY };
 
@@ -68,7 +83,7 @@ describe('where a log is read from', () => {
   ])('%s', async (_name, words, variables, by) => {
     const { code, stdout, stderr } = await verify(words(), variables());
     expect([code, stderr]).toEqual([0, expect.stringContaining(by)]);
-    expect(stderr).toMatch(/^countersign audit verify: reads the [^\n]+\n$/);
+    expect(withoutAdvice(stderr)).toMatch(/^countersign audit verify: reads the [^\n]+$/);
     expect(JSON.parse(stdout)).toMatchObject({ valid: true });
   });
 
@@ -113,10 +128,10 @@ describe('what cannot be read', () => {
     ['a path too much', () => ['--url', `${server.url}/api/v1`, ...key], /answered 404: .+ --url is its address, without \/api\/v1/],
     ['another site', () => ['--url', page, ...key], /answers with something else than an export: look at --url/],
     ['no address', () => ['--url', 'garbage', ...key], /--url is no address of a server: write https:/],
-    ['no key', () => ['--url', server.url], /give --key or COUNTERSIGN_KEY/],
+    ['no key', () => ['--url', server.url], /give --key-file or COUNTERSIGN_KEY/],
     ['a wrong key', () => ['--url', server.url, '--key', 'wrong'],
-      /answered 401: [^{]+ Give a key that may export: --key or COUNTERSIGN_KEY/],
-    ['a key for nothing', () => ['--file', file, ...key], /--key is for a server: give --url/],
+      /answered 401: [^{]+ Give a key that may export: --key-file or COUNTERSIGN_KEY/],
+    ['a key for nothing', () => ['--file', file, ...key], /a key is for a server: give --url/],
     ['no address of a database', () => ['--database-url', PATH_ONLY],
       /--database-url is no address of a database: write it like postgres:/],
     ['no database there', () => ['--database-url', 'postgres://a:b@127.0.0.1:1/c'],
@@ -125,11 +140,11 @@ describe('what cannot be read', () => {
     ['half of a file', () => ['--file', half()], /--file \S+half\.jsonl\.gz is no file that gzip has packed, or not the whole of it/],
     ['no verifier key, of a database', () => ['--database-url', server.database.url, '--verifier-key', 'undefined'], NO_VERIFIER_KEY],
     ['no verifier key, of a file', () => ['--file', file, '--verifier-key', 'nonsense'], NO_VERIFIER_KEY],
-    ['nothing named', () => [], /no server and no database: give --url with --key, or --database-url/],
+    ['nothing named', () => [], /no server and no database: give --url with --key-file, or --database-url/],
   ])('%s: one sentence that says what to do', async (_name, words, said) => {
     const { code, stdout, stderr } = await verify(words());
     expect([code, stdout]).toEqual([2, '']);
-    const lines = stderr.trimEnd().split('\n').filter((line) => !line.includes(': reads the '));
+    const lines = withoutAdvice(stderr).split('\n').filter((line) => !line.includes(': reads the '));
     expect(lines).toEqual([expect.stringMatching(said)]);
   });
 

@@ -35,8 +35,8 @@ describe('countersign audit export', () => {
 
   test('writes from a server, under another name until it is whole', async () => {
     const out = join(folder, 'server.jsonl.gz');
-    const words = ['audit', 'export', '--out', out, '--url', server.url, '--key', admin.key, '--to', '2090-01-01'];
-    const { code, stderr, stdout } = await countersign(words, env());
+    const words = ['audit', 'export', '--out', out, '--url', server.url, '--to', '2090-01-01'];
+    const { code, stderr, stdout } = await countersign(words, { ...env(), COUNTERSIGN_KEY: admin.key });
     const reported = `countersign audit export: reads the export of ${server.url} (--url)\n`;
     expect([code, stderr, stdout]).toEqual([0, reported, `Written to ${out}\n`]);
     expect(await verifyFile(out, [vkey])).toMatchObject({ exitCode: 0, breaks: [] });
@@ -68,7 +68,7 @@ describe('countersign audit export', () => {
     const at = ['audit', 'export', '--out', out];
     const database = [...at, '--database-url', server.database.url];
     const refused: [string[], number, string][] = [
-      [[...at, '--url', server.url], 2, 'give --key or COUNTERSIGN_KEY'],
+      [[...at, '--url', server.url], 2, 'give --key-file or COUNTERSIGN_KEY'],
       [[...at, '--url', server.url, '--key', 'svc_user_wrong'], 1, '401'],
       [[...at, '--url', server.url, '--key', ROOT_KEY, '--organization', 'org_none'], 1, '404'],
       [[...at, '--url', server.url, '--key', ROOT_KEY, '--from', 'yesterday'], 2, '--from is no time'],

@@ -35,15 +35,16 @@ export async function aBackupPlace(): Promise<BackupPlace> {
 /** Backs a database up by the command. @returns the file */
 export async function backupOf(databaseUrl: string, place: BackupPlace, name = 'backup.age'): Promise<string> {
   const file = join(place.folder, name);
-  const words = ['backup', '--out', file, '--recipient', place.recipient, '--database-url', databaseUrl, '--json'];
-  const { code, stderr } = await countersign(words, place.env);
+  const words = ['backup', '--out', file, '--recipient', place.recipient, '--json'];
+  const { code, stderr } = await countersign(words, { ...place.env, DATABASE_URL: databaseUrl });
   if (code !== 0) throw new Error(`backup ended with ${code}: ${stderr}`);
   return file;
 }
 
 /** Restores by the command. */
 export function restored(file: string, databaseUrl: string, place: BackupPlace, ...more: readonly string[]) {
-  return countersign(['restore', file, '--identity-file', place.identityFile, '--database-url', databaseUrl, '--json', ...more], place.env);
+  const words = ['restore', file, '--identity-file', place.identityFile, '--json', ...more];
+  return countersign(words, { ...place.env, DATABASE_URL: databaseUrl });
 }
 
 /** SHA-256 of a table's rows as they stand in the database, in the form and order in which they were loaded. */

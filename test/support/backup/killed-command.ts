@@ -9,7 +9,7 @@ export interface StartedCommand {
   isRunning(): boolean;
 }
 
-/** Starts `npx countersign …`, for a test that ends it. */
+/** Starts `node bin/countersign.mjs …`, for a test that ends it. */
 export function startCountersign(words: readonly string[], env: Environment): StartedCommand {
   const { PATH, HOME, TMPDIR } = process.env;
   const child = spawn(process.execPath, [join(CHECKOUT, 'bin', 'countersign.mjs'), ...words], {

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestServer } from '../servers/server.js';
@@ -47,16 +47,12 @@ export function commandsIn(text: string): DocumentedCommands {
 }
 
 // Stands before the real curl, and writes down what each call of the script was answered. The story runs in a folder
-// of its own, where `npx countersign` would not be the command of the checkout.
+// of its own, with a link to the checkout's `bin`.
 const WATCHED = `
 curl() {
   command curl -o "$LOG/body" -w '%{http_code}\\n' "$@" >> "$LOG/statuses"
   cp "$LOG/body" "$LOG/$(wc -l < "$LOG/statuses" | tr -d ' ').json"
   cat "$LOG/body"
-}
-npx() {
-  shift
-  node "$CHECKOUT/bin/countersign.mjs" "$@"
 }
 : > "$LOG/statuses"
 set -eu
@@ -68,6 +64,7 @@ export async function runCommands(
   { script = story.script, env = {} }: { readonly script?: string; readonly env?: Environment } = {},
 ): Promise<RanCommands> {
   const log = mkdtempSync(join(tmpdir(), 'countersign-story-'));
+  symlinkSync(join(CHECKOUT, 'bin'), join(log, 'bin'));
   const child = spawn('sh', ['-c', `${WATCHED}${script}`], {
     cwd: log,
     env: { PATH: process.env.PATH, LOG: log, CHECKOUT, COUNTERSIGN_URL: server.url, COUNTERSIGN_KEY: ROOT_KEY, ...env },
@@ -81,7 +78,7 @@ export async function runCommands(
     code, output,
     statuses: readFileSync(join(log, 'statuses'), 'utf8').split('\n').filter((line) => line !== '').map(Number),
     answerTo: (call) => JSON.parse(readFileSync(join(log, `${call + 1}.json`), 'utf8')) as unknown,
-    left: () => readdirSync(log).filter((name) => !/^(\d+\.json|body|statuses)$/.test(name)),
+    left: () => readdirSync(log).filter((name) => !/^(\d+\.json|bin|body|statuses)$/.test(name)),
     forget: () => rmSync(log, { recursive: true, force: true }),
   };
 }

@@ -8,7 +8,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs `npx countersign …` as an operator does, with these variables and none of the tester's own. */
+/** Runs `node bin/countersign.mjs …` as an operator does, with these variables and none of the tester's own. */
 export function countersign(words: readonly string[], env: Environment = {}): Promise<CommandResult> {
   const { PATH, HOME, TMPDIR } = process.env;
   // In tests no .env is read: it might name somebody's database.

@@ -8,7 +8,7 @@ export interface TerminalResult {
 }
 
 /**
- * Runs `npx countersign …` on a terminal of its own, by util-linux's `script`.
+ * Runs `node bin/countersign.mjs …` on a terminal of its own, by util-linux's `script`.
  *
  * @param answers what is typed where the output so far ends like the first of each pair; typed once
  */

@@ -51,12 +51,13 @@ function isSame(lost: Anchored, anchored: Anchored): boolean {
   return lost.size === anchored.size && (root === undefined || lost.root === undefined || lost.root === root);
 }
 
-/** For operators: what is wrong, and what to do about it. */
+/** What is wrong, and what to do about it: anybody may read it, so that the anchor, a folder or an address, stands beside it in the log. */
 export function contradictionText({ anchor, anchored, ourSize }: Extract<Comparison, { kind: 'contradicts' }>): string {
   const what = anchored.size > ourSize
     ? `has a checkpoint of ${anchored.size} rounds of the log, and this database only ${ourSize}: it is older than what was anchored (a `
       + 'backup, or a standby that was behind when it was promoted)'
     : `has a checkpoint of ${anchored.size} rounds of the log that is of another history than this database's`;
-  return `The anchor ${anchor.name} ${what}. Put the right database back; or, if what is missing is lost for good, run `
+  const [kind] = anchor.name.split(':');
+  return `The anchor (${kind}) ${what}. Put the right database back; or, if what is missing is lost for good, run `
     + '`countersign recover --accept-loss`.';
 }

@@ -16,6 +16,11 @@ const RUN_EVERY_MS = 3_600_000;
 /** While another process runs retention, or erases from archives. */
 const AGAIN_MS = 60_000;
 
+// Anybody may ask a server whether it is ready, and the reason names folders and organizations.
+const SEE = '`countersign doctor`, and the log of the server that leads, say why.';
+const NOTHING_SWEPT = `Nothing is swept: AUDIT_ARCHIVE cannot be used. ${SEE}`;
+const NOT_ALL_SWEPT = `Not everything is swept. ${SEE}`;
+
 /** Work that is done at once, and again after the pause that it asks for. */
 class Repeated {
   private running: Promise<void> | undefined;
@@ -41,7 +46,7 @@ export class RetentionService implements OnApplicationBootstrap, BeforeApplicati
   private readonly removals = new Repeated(() => this.remove());
   private readonly blankings = new Repeated(() => this.records.blank(this.config.recordsRetentionDays!, this.isOver));
   private isStopping = false;
-  private trouble: string | undefined;
+  private isHindered = false;
 
   constructor(
     private readonly runs: RetentionRuns,
@@ -64,7 +69,8 @@ export class RetentionService implements OnApplicationBootstrap, BeforeApplicati
     const { auditRetentionDays: days } = this.config;
     if (days === undefined) return {};
     const warning = retentionWarning(days);
-    const archive = await this.runs.archive.check().then(() => this.trouble, (error: Error) => `Nothing is swept: ${error.message}`);
+    const usable = await this.runs.archive.check().then(() => true, () => false);
+    const archive = !usable ? NOTHING_SWEPT : this.isHindered ? NOT_ALL_SWEPT : undefined;
     return {
       ...(warning === undefined ? {} : { retentionWarning: warning }),
       ...(archive === undefined ? {} : { archiveWarning: archive }),
@@ -89,17 +95,17 @@ export class RetentionService implements OnApplicationBootstrap, BeforeApplicati
   private async remove(): Promise<number> {
     try {
       await this.runs.archive.check();
-      const failures: string[] = [];
+      let isHindered = false;
       for await (const one of this.runs.all(this.isOver)) {
         if ('failed' in one) {
-          failures.push(`${one.organizationId}: ${one.failed.message}`);
+          isHindered = true;
           this.logger.error({ err: one.failed, organizationId: one.organizationId }, 'an organization could not be swept');
         } else if (one.entries > 0) this.logger.info(one, 'entries were archived and swept');
       }
-      this.trouble = failures[0];
+      this.isHindered = isHindered;
     } catch (error) {
       if (error instanceof UnderWay) return AGAIN_MS;
-      this.trouble = error instanceof Error ? error.message : String(error);
+      this.isHindered = true;
       this.logger.warn({ err: error }, 'nothing was swept; it is tried again in an hour');
     }
     return RUN_EVERY_MS;

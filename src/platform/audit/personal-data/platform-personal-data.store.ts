@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { ANSWER, EFFECT } from '../../../domain/audit/erasure/erase-json-parts.js';
 import type { JsonObject } from '../../../domain/json.js';
 import type { Tx } from '../../database/transaction/tx.js';
-import { canonicalAddress } from '../../http/request/client-address.js';
+import { canonicalAddress } from '../../http/request/address/client-address.js';
 import { addressSubject } from '../../rate-limit/subjects.js';
 import { type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders } from './personal-data-holders.js';
 import { type Erasable, PersonalRows } from './personal-rows.store.js';

@@ -8,6 +8,7 @@ import { FAULT_DETAILS, faultOf } from '../../http/reply/database-faults.js';
 import { unavailable } from '../../http/reply/failure.js';
 import { LOGGER } from '../../logging/token.js';
 import { ReservedPool } from '../reserved-pool.js';
+import { ClockWatch } from './clock-watch.js';
 import { DatabaseFaults } from './database-faults.js';
 
 const BEAT_EVERY_MS = 2_000;
@@ -17,7 +18,8 @@ const LATELY_MS = 3_000;
 const ROOM_BYTES = 64 * 1_024;
 
 const BEAT = `insert into server_heartbeats (replica, version, beat_at, room) values ($1, $2, clock_timestamp(), $3)
-  on conflict (replica) do update set beat_at = excluded.beat_at, room = excluded.room`;
+  on conflict (replica) do update set beat_at = excluded.beat_at, room = excluded.room
+  returning beat_at as now`;
 const END = 'delete from server_heartbeats where replica = $1 or beat_at < clock_timestamp() - interval \'1 day\'';
 
 /**
@@ -31,13 +33,16 @@ export class Heartbeat implements OnApplicationBootstrap, BeforeApplicationShutd
   private beating: Promise<void> | undefined;
   private failed = false;
   private isStopping = false;
+  private readonly clock: ClockWatch;
 
   constructor(
     private readonly reserve: ReservedPool,
     private readonly faults: DatabaseFaults,
     private readonly maintenance: MaintenanceMode,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    this.clock = new ClockWatch(logger);
+  }
 
   onApplicationBootstrap(): void {
     this.tick();
@@ -70,15 +75,21 @@ export class Heartbeat implements OnApplicationBootstrap, BeforeApplicationShutd
     return this.writtenAt === -Infinity ? undefined : (performance.now() - this.writtenAt) / 1_000;
   }
 
+  /** Between this server's clock and the database's, at the last beat; undefined before the first. */
+  get clockSkewSeconds(): number | undefined {
+    return this.clock.skewMs === undefined ? undefined : this.clock.skewMs / 1_000;
+  }
+
   private beat(): Promise<void> {
     return (this.beating ??= this.write().finally(() => (this.beating = undefined)));
   }
 
   private async write(): Promise<void> {
-    const begun = performance.now();
+    const [begun, asked] = [performance.now(), Date.now()];
     const needsRoom = this.faults.refusesWrites;
     try {
-      await this.reserve.run(BEAT, [this.replica, serverVersion(), needsRoom ? randomBytes(ROOM_BYTES) : null]);
+      const [row] = await this.reserve.run(BEAT, [this.replica, serverVersion(), needsRoom ? randomBytes(ROOM_BYTES) : null]);
+      this.clock.see(row!.now as Date, asked, Date.now());
     } catch (error) {
       this.faults.note(error);
       if (!this.failed && faultOf(error) === undefined) this.logger.error({ err: error }, FAULT_DETAILS['cannot-write']);

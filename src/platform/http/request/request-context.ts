@@ -1,10 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash, randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
 import type { Via } from '../../../domain/audit/entry/prepare-entry.js';
 import type { JsonValue } from '../../../domain/json.js';
 import type { Caller } from '../../auth/access/principal.js';
-import { clientAddress, trustedProxies } from './client-address.js';
+import { canonicalAddress, clientAddress, trustedProxies } from './address/client-address.js';
+import { forwardedByStrangers } from './address/forwarded-by-strangers.js';
 
 /** An Idempotency-Key as the unit of work claims it: where its record stands, and what the call looked like. */
 export interface ClaimedKey {
@@ -61,8 +63,9 @@ export function traceIdOf(traceparent: string | undefined): string | undefined {
 }
 
 /** Opens the context of each request. First in the pipeline: everything after it may fail, and answers with the id. */
-export function openRequestContext(proxies: readonly string[]): RequestHandler {
+export function openRequestContext(proxies: readonly string[], logger: Logger): RequestHandler {
   const isTrusted = trustedProxies(proxies);
+  const stranger = forwardedByStrangers(logger);
   return (request: Request, response: Response, next: NextFunction) => {
     const offered = request.headers['x-request-id'];
     const chosen = typeof offered === 'string' && REQUEST_ID.test(offered) ? offered : undefined;
@@ -70,7 +73,9 @@ export function openRequestContext(proxies: readonly string[]): RequestHandler {
     const forwarded = request.headers['x-forwarded-for'];
     const traceparent = request.headers['traceparent'];
     const traceId = typeof traceparent === 'string' ? traceIdOf(traceparent) : undefined;
-    const address = clientAddress(request.socket.remoteAddress, joined(forwarded), isTrusted);
+    const peer = canonicalAddress(request.socket.remoteAddress);
+    if (forwarded !== undefined && peer !== undefined && !isTrusted(peer)) stranger(peer);
+    const address = clientAddress(peer, joined(forwarded), isTrusted);
     const context: RequestContext = {
       requestId,
       ...(chosen === undefined ? {} : { requestDigest: digestOf(chosen) }),
