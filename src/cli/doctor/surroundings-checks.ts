@@ -16,7 +16,8 @@ const LITTLE_FREE = 10 * GIGABYTE;
 /** What a server needs besides its database. */
 export function surroundingsChecks(config: Config): Promise<Finding[]> {
   return Promise.all([
-    mailFinding(config), providerFinding(config), diskFinding(config), Promise.resolve(retentionFinding(config)), ...archiveFindings(config),
+    mailFinding(config), providerFinding(config), diskFinding(config), Promise.resolve(retentionFinding(config)),
+    ...archiveFindings(config),
   ]);
 }
 

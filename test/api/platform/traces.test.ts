@@ -81,7 +81,8 @@ describe('a call is one trace', () => {
     });
     expect(shop.requests.at(-1)!.headers['traceparent']).toBe(`00-${traceId}-${runtime!.spanId}-01`);
     const inOrder = [request!.from, tool!.from, decide!.from, decide!.to, commit!.to, runtime!.to, close!.to, tool!.to];
-    expect(inOrder.toSorted((a, b) => Number(a - b))).toEqual(inOrder);
+    // A span begins at a whole millisecond of the clock, and ends by a finer one.
+    expect(inOrder.filter((at, i) => i > 0 && at < inOrder[i - 1]! - 1_000_000n)).toEqual([]);
     expect(await traceOnRecord(agent)).toBe(traceId);
   });
 
