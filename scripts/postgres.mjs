@@ -13,7 +13,7 @@ import { makeRunFolder, removeRunFolder } from './test/run-folder.mjs';
 // All that is given beside the package's configuration is where the server is found, and a locale that every Debian has.
 const AS_PACKAGED = { locale: 'C.UTF-8', settings: {} };
 /** The package allows 100 connections, and each test may have two servers. */
-const WORKERS = 2;
+const WORKERS = 3;
 
 process.chdir(join(import.meta.dirname, '..'));
 const [wanted, ...only] = process.argv.slice(2);

@@ -80,6 +80,7 @@ test('a start that is refused for its rate is asked for again: the work is done'
   });
   await eventually(() => expect(lines.join()).toMatch(/ready at/));
   const { body: outcome } = (await agent.client.post('/api/v1/execute', { capability: agent.capability, input: {} })).expect(200);
+  expect(outcome).not.toHaveProperty('error');
   expect(outcome).toMatchObject({ status: 'executed', output: { done: true } });
   expect(refused).toBe(2);
   ending.abort();

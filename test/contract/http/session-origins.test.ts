@@ -81,7 +81,7 @@ const REFUSED: Readonly<Record<string, Attempt>> = {
 
 /** One guard looks at the pages of all routes: what else there is is tried on a part of the routes each. */
 const EVERYWHERE = ['no origin', 'the origin of another site', 'our origin, and a form with the token of another session'];
-const EACH_AT = times(4, 1);
+const EACH_AT = times(8, 1);
 
 const LET_IN: Readonly<Record<string, Attempt>> = {
   'our origin': { headers: (origin) => ({ origin }) },

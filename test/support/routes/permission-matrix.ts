@@ -43,7 +43,7 @@ const looks = new Map<MatrixCaller, ObjectOwner>();
 const PEOPLE: Partial<Record<MatrixCaller['is'], true>> = { owner: true, admin: true, member: true, viewer: true };
 /** Calls under way at once. */
 const LANES = 12;
-/** In the short form, callers of whom another calls every route in the same way each call one route of so many. */
+/** In the short form, whoever does not call every route calls one of so many. */
 const ONE_IN = 6;
 
 /**
@@ -193,7 +193,7 @@ async function callsOf(route: Route, principal: MatrixCaller): Promise<Call[]> {
 /**
  * Every route of the running server that is the shard's × callers of every kind, on objects that are really there. What is expected of
  * each pair comes from the access table alone; nothing here knows a route by name. Without a shard it is the short form: all routes, each
- * called by whoever has a row or a rule of their own, and by some of the others.
+ * called by those named there, and by some of the others.
  *
  * @param folder where the files of all shards stand
  */
