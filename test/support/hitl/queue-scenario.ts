@@ -90,8 +90,14 @@ export async function buildScenario(
   }));
   const idOf = (who: number | null) => (who === null ? null : people[who]!.id);
   const addressOf = (who: number): string => `${people[who]!.id}@example.test`;
-  const insert = (table: string, rows: readonly Readonly<Record<string, unknown>>[]) =>
-    server.sql(`insert into ${table} select r.* from json_populate_recordset(null::${table}, $1) r`, [JSON.stringify(rows)]);
+  /** What the rows do not name has the column's default. */
+  const insert = (table: string, rows: readonly Readonly<Record<string, unknown>>[]) => {
+    const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))].join();
+    if (columns === '') return [];
+    return server.sql(
+      `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1)`, [JSON.stringify(rows)],
+    );
+  };
 
   await insert('organizations', [here, elsewhere].map((id) => ({
     id, name: 'an organization', tenant_id: tenant, revision: 0, created_at: asked, updated_at: asked,
