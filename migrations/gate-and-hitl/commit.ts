@@ -45,7 +45,7 @@ create function gate_commit_v1(
   p_organizations text[], p_chains text[], p_ids text[], p_events text[], p_agents text[], p_actors text[],
   p_capabilities text[], p_outcomes text[], p_timestamps text[], p_payloads text[], p_disclosures text[],
   p_subject_items integer[], p_subject_organizations text[], p_subject_users text[], p_subject_entries text[], p_subject_pointers text[]
-) returns text[] language plpgsql volatile ${BY_KEY_ONLY} as $$
+) returns text[] language plpgsql volatile ${BY_KEY_ONLY} set lock_timeout = '1s' as $$
 declare
   k record;
   v_results text[];

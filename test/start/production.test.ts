@@ -76,7 +76,7 @@ describe('what a server writes in production', () => {
     const failed = (await agent.client.post(EXECUTE, { capability: 'crm.push', input: { secret: 'hidden' } })).expect(200);
     expect(failed.at('status')).toBe('failed');
     expect(linesOf(server)).toContainEqual(expect.objectContaining({
-      level: 'warn', msg: 'an execution did not succeed', executionId: failed.at('executionId'), capability: 'crm.push',
+      level: 'warn', msg: 'an execution did not succeed (docs/runbooks.md#runtime-fails)', executionId: failed.at('executionId'), capability: 'crm.push',
       outcome: 'failed', code: failed.at('error.code'),
     }));
     expect(server.output()).not.toContain('hidden');

@@ -1,7 +1,8 @@
 import type { DataSource, QueryRunner } from 'typeorm';
+import { resealRecorded, type Work } from './reseal-recorded.js';
 import { keyIdOf } from '../../platform/secrets/fingerprint.js';
 import { SealedBox } from '../../platform/secrets/sealed-box.js';
-import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.js';
+import { others, SEALED_COLUMNS, type SealedColumn } from './sealed-columns.js';
 
 const BATCH = 100;
 /** Rows that servers are just writing are passed over, and looked at again after so many milliseconds. */
@@ -34,7 +35,11 @@ export async function resealAll(dataSource: DataSource, keys: ResealKeys, onProg
   try {
     for (let pass = 0; pass < MOST_PASSES; pass++) {
       outcome.unreadable = 0;
-      for (const column of SEALED_COLUMNS) await resealColumn(runner, column, { box, id, outcome, onProgress, writes: true });
+      const work: Work = { box, id, outcome, onProgress, writes: true };
+      for (const column of SEALED_COLUMNS) {
+        if (column.table === 'secrets') await resealRecorded(dataSource, column, work);
+        else await resealColumn(runner, column, work);
+      }
       outcome.left = (await othersThan(dataSource, id)) - outcome.unreadable;
       if (outcome.left <= 0) break;
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
@@ -56,15 +61,6 @@ export async function countOthers(dataSource: DataSource, keys: ResealKeys): Pro
   } finally {
     await runner.release();
   }
-}
-
-interface Work {
-  /** False: it only counts. */
-  readonly writes: boolean;
-  readonly box: SealedBox;
-  readonly id: string;
-  readonly outcome: { resealed: number; unreadable: number };
-  readonly onProgress: (done: number) => void;
 }
 
 async function resealColumn(runner: QueryRunner, column: SealedColumn, { box, id, outcome, onProgress, writes }: Work): Promise<void> {
@@ -94,9 +90,6 @@ async function resealColumn(runner: QueryRunner, column: SealedColumn, { box, id
     }
   }
 }
-
-const others = ({ bytes, where }: SealedColumn) =>
-  `${bytes} is not null and substring(${bytes} from 1 for 4) <> decode($1, 'hex')${where === undefined ? '' : ` and t.${where}`}`;
 
 function batchSql(column: SealedColumn, isLater: boolean, writes: boolean): string {
   const names = Object.keys(column.key);

@@ -40,6 +40,10 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'instance', key: { name: 'text' }, purpose: 'mark-key', ...column('mark_key'), aad: ({ name }) => String(name) },
 ];
 
+/** SQL: rows that another key than `$1` has sealed. */
+export const others = ({ bytes, where }: SealedColumn) =>
+  `${bytes} is not null and substring(${bytes} from 1 for 4) <> decode($1, 'hex')${where === undefined ? '' : ` and t.${where}`}`;
+
 function column(name: string) {
   return { bytes: `t.${name}`, set: `${name} = n.fresh` };
 }

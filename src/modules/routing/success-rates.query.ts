@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
+import { isPassing } from '../../platform/http/reply/failure.js';
 import { LOGGER } from '../../platform/logging/token.js';
 
 /** Of an agent's executions that ended: how many, and how many of these were executed. */
@@ -58,7 +59,7 @@ export class SuccessRates {
       if (this.gathered.size >= KEPT_AT_MOST) this.gathered.delete(this.gathered.keys().next().value!);
       this.gathered.set(organizationId, { rates, at: performance.now() });
     } catch (error) {
-      this.logger.warn({ err: error }, 'success rates could not be gathered; the next routing decision asks again');
+      if (!isPassing(error)) this.logger.error({ err: error }, 'success rates could not be gathered; the next routing decision asks again');
     } finally {
       this.gathering.delete(organizationId);
     }

@@ -12,8 +12,11 @@ export interface Borrowed {
   giveBack(): void;
 }
 
-/** How long an idle connection is kept: below what receivers keep theirs, as one that ends under a request leaves its outcome unknown. */
-const KEEP_MS = 2_000;
+/**
+ * How long an idle connection is kept: below what receivers keep theirs (2 s and more), as one that ends under a request leaves its outcome
+ * unknown.
+ */
+const KEEP_MS = 1_000;
 /** Against a receiver that never takes a connection; the caller's own time ends the wait for it before. */
 const CONNECT_MS = 30_000;
 
@@ -77,8 +80,11 @@ export function watched(dispatcher: Dispatcher, begin: () => boolean): Pick<Disp
 }
 
 /** undici's own types know nothing of its members. */
-const Decorator = DecoratorHandler as unknown as new (handler: Dispatcher.DispatchHandler) =>
-  { onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void };
+const Decorator = DecoratorHandler as unknown as new (handler: Dispatcher.DispatchHandler) => {
+  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void;
+  onResponseStart(...start: ResponseStart): void;
+};
+type ResponseStart = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>;
 
 class Watch extends Decorator {
   constructor(handler: Dispatcher.DispatchHandler, private readonly begin: () => boolean) {
@@ -88,6 +94,11 @@ class Watch extends Decorator {
   override onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
     if (this.begin()) super.onRequestStart(controller, context);
     else controller.abort(new Error('too late'));
+  }
+
+  /** Once, as the base class has it: what comes before the answer (100 to 199, RFC 9110, section 15.2) says nothing of its outcome. */
+  override onResponseStart(...[controller, status, ...rest]: ResponseStart): void {
+    if (status >= 200) super.onResponseStart(controller, status, ...rest);
   }
 }
 

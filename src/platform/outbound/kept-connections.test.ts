@@ -111,7 +111,7 @@ describe('a connection that is kept', () => {
     expect(bytes).not.toContain('GET');
   });
 
-  it('ends when nobody has used it for two seconds, and not under a longer call', async () => {
+  it('ends when nobody has used it for a second, and not under a longer call', async () => {
     const [{ at, sockets }, own] = [await receiver(), guard()];
     answerBy((_request, response) => setTimeout(() => response.end('late'), 2_500));
     expect(await own.fetch(`http://receiver.test:${port}/`, kept({ timeoutMs: 20_000 }))).toMatchObject({ status: 200 });

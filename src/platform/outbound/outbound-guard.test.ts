@@ -27,6 +27,16 @@ describe('a call', () => {
       headers: { 'x-c': 'd', host: `receiver.test:${port}`, 'accept-encoding': 'identity' } }]);
   });
 
+  it.each([102, 103, 104])('waits for the answer behind a %i', async (status) => {
+    answerBy((request, response) => {
+      request.socket.write(`HTTP/1.1 ${status} Not Yet\r\nlink: </a>\r\n\r\n`.repeat(2));
+      response.writeHead(201).end('made');
+    });
+    const outcome = await fetch({ method: 'POST', body: '{}' });
+    expect(outcome).toMatchObject({ kind: 'answered', status: 201, complete: true });
+    expect(seen).toHaveLength(1);
+  });
+
   it('follows no redirect', async () => {
     answerBy((_request, response) => response.writeHead(302, { location: `http://127.0.0.1:${canaryPort}/` }).end());
     expect(await fetch()).toMatchObject({ kind: 'answered', status: 302 });

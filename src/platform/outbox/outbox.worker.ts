@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplication
 import type { Logger } from 'pino';
 import { MaintenanceMode } from '../audit/maintenance-mode.js';
 import { asService } from '../auth/access/call-context.js';
+import { isPassing } from '../http/reply/failure.js';
 import { Problem } from '../http/reply/problem.js';
 import { LOGGER } from '../logging/token.js';
 import { Metrics, reading } from '../metrics/metrics.js';
@@ -146,7 +147,7 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
     try {
       return await this.store.claim(kinds, total);
     } catch (error) {
-      this.logger.warn({ err: error }, 'the outbox could not be read; the next look tries again');
+      if (!isPassing(error)) this.logger.error({ err: error }, 'the outbox could not be read; the next look tries again');
       return [];
     }
   }

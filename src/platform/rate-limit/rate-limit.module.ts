@@ -37,7 +37,7 @@ function throttlerOptions(config: CompleteConfig, store: QuotaStore, logger: Log
     limit,
     windowSeconds: WINDOW_SECONDS,
     capacity: PRINCIPALS_KEPT,
-    onAway: (error) => logger.warn({ err: error }, 'calls are refused: the quota of their principals cannot be read'),
+    onAway: (error) => logger.warn({ err: error }, 'calls are refused while the database cannot be asked for the quota of their principals'),
   });
   return {
     storage: new LeasedStorage(quotas, limit),

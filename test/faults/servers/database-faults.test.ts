@@ -1,5 +1,6 @@
 import { rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
@@ -125,9 +126,14 @@ test('a password that was changed', async () => {
 });
 
 test('a lock that somebody holds: calls say so, and the server is ready for others', async () => {
-  const held = await tableHeld(server, 'audit_heads');
+  const held = await tableHeld(server, 'executions');
   const detail = 'Somebody holds a lock in the database for too long.';
-  expect((await search()).expect(503, 'UNAVAILABLE').at('detail')).toBe(detail);
+  // Those that come while the first waits wait behind it.
+  const calls = await Promise.all(Array.from({ length: 12 }, async (_, n) => {
+    await pause(n * 300);
+    return search();
+  }));
+  expect(calls.map((reply) => reply.expect(503, 'UNAVAILABLE').at('detail'))).toEqual(calls.map(() => detail));
   (await ready()).expect(200);
   expect(linesAbout('lock-held')).toEqual([expect.objectContaining({ sqlstate: '55P03', msg: expect.stringContaining(detail) })]);
   expect(await counted('lock-held')).toBeGreaterThan(0);

@@ -7,6 +7,7 @@ import { keyIdOf } from '../../../src/platform/secrets/fingerprint.js';
 import { SealedBox } from '../../../src/platform/secrets/sealed-box.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { defineCapability } from '../../support/builders/gate.js';
+import { verification } from '../../support/erasure/erasures.js';
 import { as, asRoot } from '../../support/http/actors.js';
 import { startReceiver } from '../../support/http/receiver.js';
 import type { Proof, ProofResult } from '../../support/proofs/proof.js';
@@ -166,6 +167,8 @@ async function rotate(
   await proxy.restartEach({ ...to, JWT_SECRET_ACCEPTED: '', ENCRYPTION_KEY_ACCEPTED: '' });
   const box = new SealedBox({ encryptionKey: to.ENCRYPTION_KEY });
   const [server] = servers as [TestServer];
+  const { valid, breaks } = await verification(server);
+  if (!valid) return `the log does not verify: ${JSON.stringify(breaks[0])}`;
   return (await acceptedAnywhere(servers, old, agent)) ?? (await unopened(server, box)) ?? (await untold(server, { ...from, ...to }));
 }
 

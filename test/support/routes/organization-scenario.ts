@@ -3,7 +3,7 @@ import { aTask } from './real-objects.js';
 import { asRoot, type Client } from '../http/actors.js';
 import { anAgent, anAgentKey, type BuiltAgent } from '../builders/agents.js';
 import {
-  anErasure, anInvitation, anOrganization, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson, type Role,
+  aChatAccount, anErasure, anInvitation, anOrganization, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson, type Role,
 } from '../builders/people.js';
 import type { TestServer } from '../servers/server.js';
 import { asSession } from '../builders/tenants.js';
@@ -60,6 +60,7 @@ export async function aScenario(server: TestServer, mark: string): Promise<Organ
       agentKeyId: agentKeys.map(({ id }) => id),
       executions, executionId: executions, hitl: requests, grant: grants.list('grants').map((grant) => (grant as { id: string }).id),
       audit: entries.map(({ id }) => id), erasures: [await anErasure(server, organizationId)],
+      'chat-accounts': [await aChatAccount(server, { organizationId, userId: people.viewer.id })],
       name: [name], secret: [secret], channel: ['webhook'], capability: [name, 'web.search'],
     },
   };

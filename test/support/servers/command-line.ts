@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { CHECKOUT, type Environment } from './test-run.js';
+import { CHECKOUT, type Environment, runFolder } from './test-run.js';
 
 export interface CommandResult {
   readonly code: number | null;
@@ -8,9 +9,13 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs `node bin/countersign.mjs …` as an operator does, with these variables and none of the tester's own. */
+/**
+ * Runs `node bin/countersign.mjs …` as an operator does, with these variables and none of the tester's own; in a home of its own, as all
+ * databases of a run are one installation to what is remembered there.
+ */
 export function countersign(words: readonly string[], env: Environment = {}): Promise<CommandResult> {
-  const { PATH, HOME, TMPDIR } = process.env;
+  const { PATH, TMPDIR } = process.env;
+  const HOME = mkdtempSync(join(runFolder(), 'home-'));
   // In tests no .env is read: it might name somebody's database.
   const child = spawn(process.execPath, [join(CHECKOUT, 'bin', 'countersign.mjs'), ...words], {
     cwd: CHECKOUT, env: { PATH, HOME, TMPDIR, NODE_ENV: 'test', ...env }, stdio: ['ignore', 'pipe', 'pipe'],

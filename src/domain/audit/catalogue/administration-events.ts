@@ -113,9 +113,9 @@ export const ADMIN_EVENTS = {
     change: plain<string>(),
     settings: optional(value<JsonValue>()),
   }),
-  'admin.secret_changed': event('organization', 'A secret for connectors was set or removed; never its value.', {
+  'admin.secret_changed': event('organization', 'A secret for connectors was set, removed or sealed anew; never its value.', {
     secretName: plain<string>(),
-    /** Plain: a code (set, removed). */
+    /** Plain: a code (set, removed, resealed). */
     change: plain<string>(),
     origins: optional(value<readonly string[]>()),
     /** SHA-256 of the value as it is sealed, in hexadecimal: of the value it tells nothing. */

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { MaintenanceMode } from '../../../platform/audit/maintenance-mode.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Leadership, NotLeading } from '../../../platform/database/leadership/leadership.js';
+import { isPassing } from '../../../platform/http/reply/failure.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { enterMaintenance } from '../../organizations/installation/maintenance-mode.store.js';
 import { AnchorComparison } from '../anchors/anchor-comparison.service.js';
@@ -153,7 +154,7 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
 
   /** Once for each trouble, however often it comes. @returns whether it came now */
   private report(error: unknown): boolean {
-    if (error instanceof NotLeading || this.stopping) return true;
+    if (error instanceof NotLeading || this.stopping || isPassing(error)) return true;
     const trouble = error instanceof Error ? `${error.name} ${error.message}` : String(error);
     if (this.troubled === trouble) return false;
     this.troubled = trouble;

@@ -18,7 +18,7 @@ import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
 import { type AdmissionPlan, planAdmission } from './admission-plan.js';
 import { COMMIT, type CommitAnswer, commitParameters, type PlannedItem } from './commit-statement.js';
 import { CommittedSignals } from './committed-signals.js';
-import { DelayedCalls, TOO_LATE } from './delayed-calls.js';
+import { DelayedCalls } from './delayed-calls.js';
 import { UnknownCommits } from './unknown-commits.query.js';
 
 type Outcome = ItemOutcome<AdmissionAnswer>;
@@ -133,14 +133,27 @@ export class AdmissionBatch {
     if (results === null) {
       // Where the clocks agree now, the batch waited on its way for too long.
       const error = clockSkewProblem(now);
-      for (const { index } of planned) outcomes[index] = error ? { kind: 'error', error } : TOO_LATE;
+      for (const { index, item } of planned) outcomes[index] = error ? { kind: 'error', error } : this.delayed.tooLate(item);
       return;
     }
     planned.forEach(({ index, item, plan }, n) => {
-      outcomes[index] = results[n] === 'busy' ? this.delayed.busy(item) : outcomeOf(results[n]!, plan);
+      outcomes[index] = this.outcomeOf(results[n]!, item, plan);
       if (results[n] !== 'ok') this.recent.forget(item);
     });
     this.signals.send(planned.filter((_, n) => results[n] === 'ok'));
+  }
+
+  private outcomeOf(result: string, item: AdmissionItem, plan: AdmissionPlan): Outcome {
+    switch (result) {
+      case 'ok':
+        return { kind: 'answer', answer: plan.answer };
+      case 'stale':
+        return AGAIN;
+      case 'busy':
+        return this.delayed.busy(item);
+      default:
+        return this.delayed.tooLate(item);
+    }
   }
 
   /**
@@ -222,17 +235,6 @@ function whyNotAuthenticated({ principal }: AdmissionItem, facts: Facts): string
   // A good credential of an agent out of service goes on to the decision, which answers 403.
   const reason = facts.agent.status === 'active' ? whyCredentialDied(principal, facts.agent.epoch, facts.tenantId) : undefined;
   return reason === undefined ? undefined : `This credential does not hold: ${reason}.`;
-}
-
-function outcomeOf(result: string, plan: AdmissionPlan): Outcome {
-  switch (result) {
-    case 'ok':
-      return { kind: 'answer', answer: plan.answer };
-    case 'stale':
-      return AGAIN;
-    default:
-      return TOO_LATE;
-  }
 }
 
 function tooManyPending(): Problem {

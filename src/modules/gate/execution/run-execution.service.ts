@@ -74,7 +74,8 @@ export class RunExecutionService {
 
   /** Without the message, which may quote what the other side has said. */
   private sayFailed({ executionId, agentId, capability }: StartedExecution, { status, error }: Closed, runtime: ExecutionRuntime): void {
-    this.logger.warn({ executionId, agentId, capability, runtime, outcome: status, code: error?.code }, 'an execution did not succeed');
+    const ended = { executionId, agentId, capability, runtime, outcome: status, code: error?.code };
+    this.logger.warn(ended, 'an execution did not succeed (docs/runbooks.md#runtime-fails)');
   }
 
   private async runAndClose(execution: StartedExecution): Promise<Closed | undefined> {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { scopeOfEverything } from '../../../platform/auth/access/scope.js';
+import { isPassing } from '../../../platform/http/reply/failure.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import type { Signal } from '../../../platform/wake/signal.js';
 import { Waiters } from '../../../platform/wake/waiters.js';
@@ -108,7 +109,7 @@ export class HitlEventsFeed {
         patience = isIncomplete ? Math.min(patience * 2, OPEN_TRANSACTION_RETRY_MS.last) : OPEN_TRANSACTION_RETRY_MS.first;
       } catch (error) {
         wait = POLL_ALONE_EVERY_MS;
-        this.logger.warn({ err: error }, 'events cannot be read at the moment; streams wait');
+        if (!isPassing(error)) this.logger.error({ err: error }, 'events cannot be read at the moment; streams wait');
       }
       await pause(GATHER_MS);
       await reading.signal.next(wait);

@@ -2,6 +2,7 @@ import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationB
 import { Interval } from '@nestjs/schedule';
 import type { Logger } from 'pino';
 import { MaintenanceMode } from '../../../platform/audit/maintenance-mode.js';
+import { isPassing } from '../../../platform/http/reply/failure.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { Semaphore } from '../../../platform/wake/semaphore.js';
 import { DeliverService } from './deliver.service.js';
@@ -80,7 +81,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplication
         this.start(target, receiver.isSlow);
       }
     } catch (error) {
-      this.logger.warn({ err: error }, 'deliveries could not be read; the next look tries again');
+      if (!isPassing(error)) this.logger.error({ err: error }, 'deliveries could not be read; the next look tries again');
     }
   }
 

@@ -15,8 +15,8 @@ export { constraintProblems, isConnectionError } from './failure.js';
 /** The bodies of refusals on routes whose callers understand another form than problem+json. */
 export type OtherForm = (problem: Problem, request: Request, requestId: string | undefined) => JsonObject | undefined;
 
-/** The code that an answer carries, for the request's log line. */
-export const answeredCode = new WeakMap<object, ProblemCode>();
+/** What an answer says, for the request's log line. */
+export const answered = new WeakMap<object, Problem>();
 
 /**
  * Makes answers of all refusals and failures: Nest calls it for handlers and guards, for unknown paths,
@@ -45,13 +45,14 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   private answer(problem: Problem, error: unknown, request: Request, response: Response): void {
-    if (problem.status >= 500) {
+    // What passes is said where it is noticed (`DatabaseFaults`), and of each call by its own line.
+    if (problem.status >= 500 && problem.code !== 'UNAVAILABLE') {
       this.logger[problem.code === 'INTERNAL' ? 'error' : 'warn'](
         { err: error, requestId: contextOf(request)?.requestId, code: problem.code },
         'a request failed',
       );
     }
-    answeredCode.set(response, problem.code);
+    answered.set(response, problem);
     // Half an answer cannot be taken back; cutting the connection at least shows that it is half.
     if (response.headersSent) response.destroy();
     else send(problem, request, response, this.otherForm(problem, request, contextOf(request)?.requestId));

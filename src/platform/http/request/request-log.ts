@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
-import { answeredCode } from '../reply/problem.filter.js';
+import { answered } from '../reply/problem.filter.js';
 import { contextOf } from './request-context.js';
 
 const LONGEST_SEGMENT = 48;
@@ -44,6 +44,7 @@ function levelOf(request: Request, response: Response): 'debug' | 'info' | 'warn
 
 function line(request: Request, response: Response, took: number): object {
   const context = contextOf(request);
+  const problem = answered.get(response);
   return {
     requestId: context?.requestId,
     method: request.method,
@@ -51,7 +52,9 @@ function line(request: Request, response: Response, took: number): object {
     status: response.statusCode,
     ms: Math.round(took * 10) / 10,
     aborted: response.writableFinished ? undefined : true,
-    code: answeredCode.get(response),
+    code: problem?.code,
+    // Of what passes there is no other line.
+    detail: problem?.code === 'UNAVAILABLE' ? problem.detail : undefined,
     actor: context?.actorId,
     address: context?.address,
     traceId: context?.traceId,
