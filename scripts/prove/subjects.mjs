@@ -136,7 +136,7 @@ export const SUBJECTS = {
   'start/service-commands': [45, 'cli/service/', 'cli/main.ts', 'sdk/'],
   'start/waiting-commands': [15, 'cli/service/', 'cli/main.ts', 'sdk/'],
   'start/start': [135, ...START, 'platform/embedded/', 'package-lock.json'],
-  'start/visible-secrets': [8, 'cli/service/', 'cli/command-output.ts'],
+  'start/visible-secrets': [8, 'cli/service/', 'cli/command-output.ts', 'cli/given-key.ts'],
   'activation-race': [6, 'modules/lifecycle/', 'modules/agents/'],
   'append-race': [15, 'platform/audit/', 'migrations/'],
   'auth-flood': [10, 'platform/auth/', 'platform/rate-limit/'],

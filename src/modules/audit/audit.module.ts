@@ -6,6 +6,7 @@ import { OutboundGuard } from '../../platform/outbound/outbound-guard.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { AnchorComparison, ANCHORS } from './anchors/anchor-comparison.service.js';
 import { AnchorsReadiness } from './anchors/anchors.readiness.js';
+import { SharedFolders } from './anchors/shared-folders.js';
 import { configuredAnchors } from './anchors/configured-anchors.js';
 import { DatabaseIdentityMonitor } from './anchors/database-identity.service.js';
 import { CheckpointPublisher } from './anchors/publish-checkpoints.service.js';
@@ -41,7 +42,7 @@ import { RetentionRuns } from './retention/run-retention.js';
       inject: [CONFIG, OutboundGuard],
       useFactory: (config: CompleteConfig, outbound: OutboundGuard): Anchor[] => configuredAnchors(config, outbound),
     },
-    AnchorComparison, AnchorsReadiness, CheckpointPublisher, UnanchoredAge, DatabaseIdentityMonitor,
+    AnchorComparison, AnchorsReadiness, CheckpointPublisher, UnanchoredAge, SharedFolders, DatabaseIdentityMonitor,
     CheckpointThinning, CheckpointLeader, TreeLagQuery, SigningKeyFact, ProofsService, AuditQuery, SignedErasures,
     ExportsService, ExportLogService, ExportPersonService, VerifierPage,
     { provide: ArchiveStore, useFactory: archiveOf, inject: [CONFIG] }, ArchivedDisclosures, ErasableArchives,

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { anonymous, asRoot } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
@@ -84,12 +87,18 @@ test('a witness that is away holds up nothing but, past the limit, what is hardc
 });
 
 test('a folder is for one server, unless all share it: readiness says so', async () => {
-  const replica = await startServer({ replicaOf: server });
+  const folder = mkdtempSync(join(tmpdir(), 'anchors-'));
+  const replica = await startServer({ replicaOf: server, env: { AUDIT_ANCHORS: `file:${folder}` } });
+  const sharing = await startServer({ replicaOf: server, env: { AUDIT_ANCHORS: server.database.anchors } });
   try {
+    const at = async (asked: TestServer) => (await anonymous(asked).get('/health/ready')).expect(200);
     await eventually(async () => {
-      expect((await ready()).text('anchorWarning')).toMatch(/^2 servers use this database: a file anchor/);
+      expect((await at(replica)).text('anchorWarning')).toMatch(/^3 servers use this database, and the folder/);
     }, PATIENT);
+    expect((await at(replica)).text('anchorWarning')).not.toContain(folder);
+    for (const asked of [server, sharing]) expect((await at(asked)).at('anchorWarning')).toBeUndefined();
   } finally {
-    await replica.stop();
+    await Promise.all([replica.stop(), sharing.stop()]);
+    rmSync(folder, { recursive: true });
   }
 });

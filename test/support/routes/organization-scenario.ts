@@ -2,6 +2,7 @@ import { newId } from '../../../src/domain/ids.js';
 import { aTask } from './real-objects.js';
 import { asRoot, type Client } from '../http/actors.js';
 import { anAgent, anAgentKey, type BuiltAgent } from '../builders/agents.js';
+import { aDeadDelivery, aNotification } from '../builders/notifications.js';
 import {
   aChatAccount, anErasure, anInvitation, anOrganization, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson, type Role,
 } from '../builders/people.js';
@@ -60,6 +61,8 @@ export async function aScenario(server: TestServer, mark: string): Promise<Organ
       agentKeyId: agentKeys.map(({ id }) => id),
       executions, executionId: executions, hitl: requests, grant: grants.list('grants').map((grant) => (grant as { id: string }).id),
       audit: entries.map(({ id }) => id), erasures: [await anErasure(server, organizationId)],
+      deliveries: [await aDeadDelivery(server, organizationId)],
+      notifications: [await aNotification(server, organizationId, people.viewer.id)],
       'chat-accounts': [await aChatAccount(server, { organizationId, userId: people.viewer.id })],
       name: [name], secret: [secret], channel: ['webhook'], capability: [name, 'web.search'],
     },

@@ -13,7 +13,9 @@ const LONGEST_PAUSE_MS = 500;
 /** What was in the way of one call is in the way of those that wait behind it. */
 const SHARED_FOR_MS = 10_000;
 
-const TOO_LATE = new Problem('UNAVAILABLE', 'The call could not be decided in time; nothing was done.', { headers: { 'Retry-After': '1' } });
+const TOO_LATE = new Problem('UNAVAILABLE', 'The call could not be decided in time; nothing was done.', {
+  headers: { 'Retry-After': '1' },
+});
 
 /** Why calls are tried again, so that one whose time runs out meanwhile is told what was in its way. */
 export class DelayedCalls {
