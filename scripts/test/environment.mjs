@@ -7,7 +7,7 @@ import { committedAnswers } from './documented-answers.mjs';
 /** How many wait at most, and how often each serves: what a framework keeps of every application is bounded so. */
 const IDLE = 4;
 const TIMES = 100;
-const TAMPERED = /[/\\]faults[/\\]tampering[/\\]/;
+const TAMPERED = /[/\\]faults[/\\](tampering|verification)[/\\]/;
 
 class IdleServers {
   #idle = [];
