@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { given } from '../../domain/given.js';
 import { recordsNothing } from '../../platform/auth/access/call-context.js';
 import type { Caller } from '../../platform/auth/access/principal.js';
+import { isPassing } from '../../platform/http/reply/failure.js';
 import { Problem } from '../../platform/http/reply/problem.js';
 import { requestContext } from '../../platform/http/request/request-context.js';
 import { type Reply, reply } from '../../platform/http/reply/replies.js';
@@ -77,13 +78,20 @@ export class GateService {
   }
 
   private async started(answer: Of<'started'>): Promise<Reply<GateReply>> {
-    const closed = await this.running.run(answer.execution);
+    let closed: Closed | undefined;
+    let open = { code: 'SERVER_ENDED', why: 'This server ends, and the action goes on without it.' };
+    try {
+      closed = await this.running.run(answer.execution);
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      open = { code: 'UNAVAILABLE', why: 'The action was begun, and what came of it could not be recorded while the database was away.' };
+    }
     if (closed !== undefined) return reply(200, closedReply(answer, closed));
     const { executionId } = answer.execution;
-    const message = `This server ends, and the action goes on without it. How it ends: GET /api/v1/executions/${executionId}.`;
+    const error = { code: open.code, message: `${open.why} How it ends: GET /api/v1/executions/${executionId}.` };
     // By the key a repeated call finds this one. Without a key it would be a second one, so nothing may invite it.
-    if (requestContext.getStore()?.idempotency) throw new Problem('UNAVAILABLE', message);
-    return reply(200, closedReply(answer, { status: 'indeterminate', error: { code: 'SERVER_ENDED', message } }), locationOf(executionId));
+    if (requestContext.getStore()?.idempotency) throw new Problem('UNAVAILABLE', error.message);
+    return reply(200, closedReply(answer, { status: 'indeterminate', error }), locationOf(executionId));
   }
 
   /** Past the wait. An answer that says why a person is asked says how the limits stand, as the one without a wait does. */

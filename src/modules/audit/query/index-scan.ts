@@ -3,9 +3,10 @@ import type { Selection } from './entry-selection.js';
 
 /**
  * By how much the time in an entry's id and the one it is stamped with may differ, and neighbours in a chain from the order of
- * time, in milliseconds: by these an index is cut, and the stamped time is compared besides.
+ * time, in milliseconds: by these an index is cut, and the stamped time is compared besides. A closing is stamped when its action has ended,
+ * and may be committed as late as its lease allows: 120 s and 30 s of grace.
  */
-export const NEAR_MS = 60_000;
+export const NEAR_MS = 160_000;
 
 /** An index: its table, the key it is ordered by, and the columns whose texts are hashed before it; none: the table's own key. */
 interface Index {
