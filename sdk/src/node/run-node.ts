@@ -57,7 +57,6 @@ export async function runNode(options: NodeOptions): Promise<void> {
   if (wrong !== undefined) throw new CountersignError('INVALID_OPTIONS', { detail: `runNode needs ${wrong}.` });
   const node = new Node(await connected(options), options);
   await node.settleJournal();
-  options.onLog?.(`ready at ${String(options.url)}`);
   await node.work();
 }
 
@@ -96,6 +95,8 @@ async function activated(setupToken: string, nodeId: string, anonymous: Connecti
 
 class Node {
   readonly #journal: Journal;
+  /** Whether the service has seen it: before that it gives it no work. */
+  #isSeen = false;
 
   constructor(private readonly connection: Connection, private readonly options: NodeOptions) {
     this.#journal = new Journal(options.journal);
@@ -126,6 +127,8 @@ class Node {
     const { signal, version } = this.options;
     const { cancelled } = await this.connection.request('POST /api/v1/node/heartbeat', { body: { load: 0, version }, signal });
     if (!Array.isArray(cancelled)) throw new CountersignError('BAD_RESPONSE', { detail: 'The heartbeat was answered by something else.' });
+    if (!this.#isSeen) this.#log(`ready at ${String(this.options.url)}`);
+    this.#isSeen = true;
     if (cancelled.length > 0) this.#log(`not wanted any more: ${cancelled.join(', ')}`);
     const polled = { query: { wait: LONG_POLL_SECONDS }, signal, timeoutMs: POLL_MS };
     const leased = await this.connection.request('POST /api/v1/node/tasks/lease', polled);
