@@ -157,7 +157,8 @@ const AS_ASKED: Readonly<Record<string, readonly string[]>> = { routing_decision
 async function referredTo(server: TestServer, own: OrganizationScenario, victim: Victim): Promise<string | undefined> {
   for (const table of await organizationTables(server)) {
     const rows = await server.sql<{ text: string }>(
-      `select (to_jsonb(t) - $3::text[])::text as text from "${table}" t where ${table === 'organizations' ? 'id' : 'organization_id'} = any ($1)
+      `select (to_jsonb(t) - $3::text[])::text as text from "${table}" t
+       where ${table === 'organizations' ? 'id' : 'organization_id'} = any ($1)
        and (to_jsonb(t) - $3::text[])::text like any ($2) limit 1`,
       [own.organizationIds, [...victim.ids].map((id) => `%${id}%`), AS_ASKED[table] ?? []],
     );
