@@ -76,8 +76,8 @@ describe('what a server writes in production', () => {
     const failed = (await agent.client.post(EXECUTE, { capability: 'crm.push', input: { secret: 'hidden' } })).expect(200);
     expect(failed.at('status')).toBe('failed');
     expect(linesOf(server)).toContainEqual(expect.objectContaining({
-      level: 'warn', msg: 'an execution did not succeed (docs/runbooks.md#runtime-fails)', executionId: failed.at('executionId'), capability: 'crm.push',
-      outcome: 'failed', code: failed.at('error.code'),
+      level: 'warn', msg: 'an execution did not succeed (docs/runbooks.md#runtime-fails)', executionId: failed.at('executionId'),
+      capability: 'crm.push', outcome: 'failed', code: failed.at('error.code'),
     }));
     expect(server.output()).not.toContain('hidden');
     await server.stop();

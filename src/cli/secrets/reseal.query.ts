@@ -1,5 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import { resealRecorded, type Work } from './reseal-recorded.js';
+import { resealRecorded, type Work } from './reseal-recorded.query.js';
 import { keyIdOf } from '../../platform/secrets/fingerprint.js';
 import { SealedBox } from '../../platform/secrets/sealed-box.js';
 import { others, SEALED_COLUMNS, type SealedColumn } from './sealed-columns.js';

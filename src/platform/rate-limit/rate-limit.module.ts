@@ -37,7 +37,7 @@ function throttlerOptions(config: CompleteConfig, store: QuotaStore, logger: Log
     limit,
     windowSeconds: WINDOW_SECONDS,
     capacity: PRINCIPALS_KEPT,
-    onAway: (error) => logger.warn({ err: error }, 'calls are refused while the database cannot be asked for the quota of their principals'),
+    onAway: (error) => logger.warn({ err: error }, 'calls are refused while the database cannot be asked for quotas'),
   });
   return {
     storage: new LeasedStorage(quotas, limit),

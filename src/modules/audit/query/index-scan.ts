@@ -3,8 +3,8 @@ import type { Selection } from './entry-selection.js';
 
 /**
  * By how much the time in an entry's id and the one it is stamped with may differ, and neighbours in a chain from the order of
- * time, in milliseconds: by these an index is cut, and the stamped time is compared besides. A closing is stamped when its action has ended,
- * and may be committed as late as its lease allows: 120 s and 30 s of grace.
+ * time, in milliseconds: by these an index is cut, and the stamped time is compared besides. A closing is stamped when its action has
+ * ended, and may be committed as late as its lease allows: 120 s and 30 s of grace.
  */
 export const NEAR_MS = 160_000;
 
