@@ -45,9 +45,10 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   private answer(problem: Problem, error: unknown, request: Request, response: Response): void {
-    // What passes is said where it is noticed (`DatabaseFaults`), and of each call by its own line.
-    if (problem.status >= 500 && problem.code !== 'UNAVAILABLE') {
-      this.logger[problem.code === 'INTERNAL' ? 'error' : 'warn'](
+    if (problem.status >= 500) {
+      // What passes is said where it is noticed (`DatabaseFaults`), and of each call by its own line.
+      const level = problem.code === 'INTERNAL' ? 'error' : problem.code === 'UNAVAILABLE' ? 'debug' : 'warn';
+      this.logger[level](
         { err: error, requestId: contextOf(request)?.requestId, code: problem.code },
         'a request failed',
       );
