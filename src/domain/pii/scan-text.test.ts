@@ -16,7 +16,7 @@ describe('the scan of a text', () => {
       const lead = `${before.replace(/[\p{L}\p{N}<]/gu, '🙂')} 🙂.\n\n\n${' '.repeat(64)}`;
       const moved = scanText(text).map((finding) => ({ ...finding, start: finding.start + lead.length, end: finding.end + lead.length }));
       expect(scanText(lead + text)).toEqual(moved);
-    }), { numRuns: 500 });
+    }), { numRuns: 200 });
   });
 
   it('gives what overlaps to the surest, and leaves no part of the others', () => {
@@ -64,7 +64,7 @@ describe('the scan of a text', () => {
       const text = some.map((line) => line.text).join(joint);
       const redacted = new Redactor('redact').redact(text, scanText(text, options));
       expect(shown(redacted, options)).toEqual([]);
-    }), { numRuns: 1_000 });
+    }), { numRuns: 250 });
   });
 
   it('takes work in proportion to the length, of texts that were made to take more', () => {

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { asRoot, type Client, type Reply } from '../../support/http/actors.js';
 import { auditOf } from '../../support/log/entries.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
+import { callLimit, COUNTED, statusOf, teamMates, wrongTotals } from '../../support/builders/counting-scenario.js';
 import { type DatabaseProxy, proxyTo } from '../../support/servers/database-proxy.js';
 import { defineCapability } from '../../support/builders/gate.js';
+import { aTeam, firstOrganization } from '../../support/builders/people.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
@@ -76,7 +80,7 @@ test('the grant runs out between decision and commit: nothing begins', async () 
   const { held, release } = line.hold('gate-commit-');
   const call = agent.client.post('/api/v1/execute', { capability: 'crm.push', input: { n: 1 } });
   await held;
-  await new Promise((resolve) => setTimeout(resolve, 1_400));
+  await pause(1_400);
   release();
   (await call).expect(403, 'CAPABILITY_NOT_GRANTED');
   expect(receiver.requests).toHaveLength(before);
@@ -88,7 +92,7 @@ test('a commit that arrives after its deadline does nothing', async () => {
   const { held, release } = line.hold('gate-commit-');
   const call = agent.client.post('/api/v1/execute', { capability: 'crm.push', input: { n: 1 } });
   await held;
-  await new Promise((resolve) => setTimeout(resolve, 4_500));
+  await pause(4_500);
   release();
   (await call).expect(503, 'UNAVAILABLE');
   expect((await auditOf(other, agent.id)).filter(({ event }) => event.startsWith('execution.'))).toEqual([]);
@@ -107,4 +111,51 @@ test('of two calls with one key, decided side by side on two servers, one runs',
   release();
   expect((await first).expect(200).body).toEqual(second.body);
   expect(receiver.requests).toHaveLength(before + 1);
+});
+
+test('a call that does not count leaves its use to the one that was decided behind it', async () => {
+  const teamId = await aTeam(other, await firstOrganization(other));
+  const limits = [callLimit(1, 'block', 'total')];
+  (await root.post('/api/v1/capabilities/grant', { teamId, capability: COUNTED, limits })).expect(201);
+  const [goes, stays] = (await teamMates(slow, teamId, 2)) as [BuiltAgent, BuiltAgent];
+  const unrelated = await anAgent(slow).granted(COUNTED).create();
+  const first = line.hold('gate-commit-');
+  const calls: Promise<unknown>[] = [statusOf(unrelated)];
+  await first.held;
+  // Both wait for the batch behind, in this order.
+  for (const agent of [goes, stays]) {
+    calls.push(statusOf(agent));
+    await pause(100);
+  }
+  const second = line.hold('gate-commit-');
+  first.release();
+  await second.held;
+  (await deactivate(goes).finally(second.release)).expect(200);
+  expect(await Promise.all(calls)).toEqual(['executed', 403, 'executed']);
+  expect(await wrongTotals(other)).toEqual([]);
+});
+
+test('the last use is being taken by another server just then: the call waits for that, and is blocked', async () => {
+  const limits = [callLimit(2, 'block', 'total')];
+  const agent = await anAgent(slow).granted(COUNTED, { limits }).create();
+  expect(await statusOf(agent)).toBe('executed');
+  const [{ id }] = (await root.get(`${agentPath(agent)}/capabilities`)).list('grants') as [{ id: string }];
+  const { held, release } = line.hold('gate-commit-');
+  const call = statusOf(agent);
+  await held;
+  const another = new pg.Client({ connectionString: other.database.url });
+  await another.connect();
+  try {
+    await another.query('begin');
+    await another.query('update grant_usage set revision = revision + 1 where grant_id = $1', [id]);
+    await another.query('update grant_totals set amount = amount + 1 where grant_id = $1', [id]);
+    release();
+    // Long enough for a commit that does not look at the lock to have compared the revision of before.
+    await pause(300);
+    await another.query('commit');
+  } finally {
+    release();
+    await another.end();
+  }
+  expect(await call).toBe('blocked');
 });

@@ -62,7 +62,8 @@ export const proof: Proof = {
       await inParallel(LANES, Array.from({ length: LANES }, (_, i) => i), async (lane) => {
         const graph = await Graph.grown(server, generator(seed * LANES + lane), coverage);
         while (checked < count && counterexample === undefined) {
-          counterexample ??= await graph.step();
+          const found = await graph.step();
+          counterexample ??= found;
           progress(++checked);
         }
       });

@@ -94,13 +94,18 @@ async function rotations(
   let checked = 0;
   let failure: string | undefined;
   const callers = agents.map(async ({ id }) => {
-    while (!ended && failure === undefined) failure ??= await oneRound(proxy, id, coverage);
+    while (!ended && failure === undefined) {
+      // Not in one expression: what another found while this one waited would be overwritten.
+      const found = await oneRound(proxy, id, coverage);
+      failure ??= found;
+    }
   });
   let secrets: Secrets = { JWT_SECRET: TEST_ENVIRONMENT.JWT_SECRET!, ENCRYPTION_KEY: TEST_ENVIRONMENT.ENCRYPTION_KEY! };
   try {
     while (checked < count && failure === undefined) {
       const next = { JWT_SECRET: randomBytes(48).toString('base64url'), ENCRYPTION_KEY: randomBytes(32).toString('base64') };
-      failure ??= await rotate(servers, proxy, { from: secrets, to: next, agent: agents[0]!.id }, coverage);
+      const found = await rotate(servers, proxy, { from: secrets, to: next, agent: agents[0]!.id }, coverage);
+      failure ??= found;
       secrets = next;
       checked++;
       progress(checked);

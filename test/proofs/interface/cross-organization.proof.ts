@@ -99,7 +99,8 @@ async function tryAll(
   const queue = [...attempts];
   const lane = async () => {
     for (let attempt = queue.shift(); attempt !== undefined && fault === undefined; attempt = queue.shift()) {
-      fault ??= await tried(server, attempt, victim, coverage);
+      const found = await tried(server, attempt, victim, coverage);
+      fault ??= found;
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
