@@ -13,7 +13,7 @@ const TESTS = {
   gate: ['execute', 'idempotency', 'limits'],
   approvals: ['hitl', 'quorum', 'batch', 'waiting'],
   audit: ['audit', 'audit-query', 'trees', 'append-only'],
-  sweeps: ['verify-swept', 'retention'],
+  sweeps: ['retention'],
   'sign-in': ['passwords', 'sessions'],
   'two servers': ['stale-decision', 'leadership'],
 };

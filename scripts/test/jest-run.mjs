@@ -12,7 +12,7 @@ const reporters = (jestArgs) => [
   join(import.meta.dirname, 'counts-reporter.mjs'),
 ].map((name) => `--reporters=${name}`);
 /** More than there are cores, since much of a test is waiting. */
-const WORKERS = Math.min(8, Math.ceil(availableParallelism() * 2.5));
+const WORKERS = Math.min(8, Math.ceil(availableParallelism() * 3));
 
 /**
  * Runs the tests that `jestArgs` name, and says on the last line how many passed and failed.

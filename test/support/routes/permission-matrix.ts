@@ -44,7 +44,7 @@ const PEOPLE: Partial<Record<MatrixCaller['is'], true>> = { owner: true, admin: 
 /** Calls under way at once. */
 const LANES = 12;
 /** In the short form, whoever does not call every route calls one of so many. */
-const ONE_IN = 6;
+const ONE_IN = 10;
 
 /**
  * Shards of the routes, each a file of tests with servers of its own, so that workers share the work. Every route is in one of them: the
