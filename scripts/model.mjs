@@ -1,6 +1,6 @@
 // npm run model [-- --touched]: checks the protocol (model/*.pml) exhaustively with spin, then takes out one guard after the other and
-// requires that the model notices. docs/protocol.md explains both. Ends with 0 when all is as it should be, 1 when not, 2 without the tools. With
-// --touched it searches only where a change touches the models or this file: nothing else could come out otherwise.
+// requires that the model notices. docs/protocol.md explains both. Ends with 0 when all is as it should be, 1 when not, 2 without the
+// tools. With --touched it searches only where a change touches the models or this file: nothing else could come out otherwise.
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';

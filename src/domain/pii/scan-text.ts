@@ -16,7 +16,7 @@ import {
 import { TermTree } from './recognizers/terms.js';
 import { urlWithCredentials } from './recognizers/url.js';
 import { walletAddress } from './recognizers/wallet-address.js';
-import { beginsHere, isDigit, isWord, Scan, Work } from './scan.js';
+import { beginsHere, isDigit, isWord, Scan, Work, wordAt } from './scan.js';
 
 const [AT, COLON, PLUS, OPEN, HYPHEN, BLANK, DOT] = [0x40, 0x3a, 0x2b, 0x28, 0x2d, 0x20, 0x2e];
 
@@ -71,9 +71,7 @@ function walk(scan: Scan): void {
 /** @returns behind the word */
 function word(scan: Scan, start: number): number {
   const { text } = scan;
-  let hasDigit = false;
-  let end = start;
-  for (let code; end < text.length && isWord((code = text.charCodeAt(end))); end++) hasDigit ||= isDigit(code);
+  const { end, hasDigit } = wordAt(text, start);
   if (startsLikeKey(text, start)) {
     const behind = prefixedKey(scan, start);
     if (behind > end) return behind;
@@ -119,8 +117,12 @@ function addresses(scan: Scan, start: number): void {
   ipv6(scan, start);
 }
 
+/** Hebrew to Thai and beyond, and those of East Asia; most texts have none of their characters. */
+const OTHER_SCRIPTS = /[\u0590-\u1fff\u3040-\ud7af]/;
+
 /** Keywords of scripts that write without blanks. */
 function otherScripts(scan: Scan): void {
+  if (!OTHER_SCRIPTS.test(scan.text)) return;
   for (const { index, 0: keyword } of scan.text.matchAll(OTHER_SECRET_WORDS)) secretBehind(scan, index, index + keyword.length);
   for (const { index, 0: keyword } of scan.text.matchAll(OTHER_BIRTH_WORDS)) dateOfBirth(scan, index, index + keyword.length);
 }

@@ -27,6 +27,8 @@ export class Work {
 /** A text that is being scanned, and what was found in it. Recognizers look at bounded pieces of it, so that the whole is linear. */
 export class Scan {
   readonly found: Finding[] = [];
+  /** Where the telephone number that was found last ends: its last groups alone are none. */
+  endOfPhone = 0;
   /** Where words were looked for last: recognizers ask one after the other about the same number. */
   private before: { readonly start: number; readonly isAny: boolean; words?: WordsBefore } = { start: -1, isAny: false };
   private behind = { end: -1, isAny: false };
@@ -91,6 +93,13 @@ export function isLetter(code: number): boolean {
 /** Whether a word goes on with this character. */
 export function isWord(code: number): boolean {
   return code <= LAST_LETTER && KINDS[code] !== 0;
+}
+
+/** What a word that begins here is: where it ends, and whether it has a digit. */
+export function wordAt(text: string, start: number): { readonly end: number; readonly hasDigit: boolean } {
+  let [end, kinds] = [start, 0];
+  for (let code = text.charCodeAt(end); code <= LAST_LETTER && KINDS[code] !== 0; code = text.charCodeAt(++end)) kinds |= KINDS[code]!;
+  return { end, hasDigit: (kinds & DIGIT) !== 0 };
 }
 
 /** By which parts of one identifier are joined, as in UUIDs, paths, versions and order numbers. */

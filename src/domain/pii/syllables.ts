@@ -14,11 +14,13 @@ for (let code = 0; code <= LAST_LETTER; code++) {
  */
 export class Syllables {
   private readonly known = new Uint8Array(SIZE);
-  private readonly length: number;
+  private readonly length: 2 | 3;
+  private readonly isAsItIs: boolean;
 
-  /** @param syllables all of one length; in lower case, unless they count as they are */
-  constructor(syllables: readonly string[], private readonly letters: 'in any case' | 'as they are' = 'in any case') {
-    this.length = syllables[0]!.length;
+  /** @param syllables all of two letters, or all of three; in lower case, unless they count as they are */
+  constructor(syllables: readonly string[], letters: 'in any case' | 'as they are' = 'in any case') {
+    this.length = syllables[0]!.length === 2 ? 2 : 3;
+    this.isAsItIs = letters === 'as they are';
     for (const syllable of syllables) this.known[this.slotOf(syllable, 0)] = 1;
   }
 
@@ -28,12 +30,12 @@ export class Syllables {
   }
 
   private slotOf(text: string, start: number): number {
-    const isAsItIs = this.letters === 'as they are';
-    let slot = 0;
-    for (let at = start; at < start + this.length; at++) {
-      const code = text.charCodeAt(at);
-      slot = (slot * 37 + (isAsItIs || code > LAST_LETTER ? code : LOWER[code]!)) & (SIZE - 1);
-    }
-    return slot;
+    const two = this.letterAt(text, start) * 37 + this.letterAt(text, start + 1);
+    return (this.length === 2 ? two : two * 37 + this.letterAt(text, start + 2)) & (SIZE - 1);
+  }
+
+  private letterAt(text: string, at: number): number {
+    const code = text.charCodeAt(at);
+    return this.isAsItIs || !(code <= LAST_LETTER) ? code | 0 : LOWER[code]!;
   }
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => scenario?.close());
 
-test('a call is one trace, from the caller over decision and commit to the receiver of the connector, by the conventions for tools', async () => {
+test('a call is one trace, from the caller over the decision to the connector\'s receiver, by the conventions for tools', async () => {
   const { traceId, parent, agent, call } = await scenario.caller();
   const reply = (await call({ note: 'for Ada Lovelace' })).expect(200);
   const spans = await scenario.traces.trace(traceId, RAN);

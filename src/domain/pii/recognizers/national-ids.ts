@@ -23,7 +23,7 @@ import { validate as isTckn } from 'stdnum/lib/cjs/tr/tckimlik.js';
 import { validate as isSsn } from 'stdnum/lib/cjs/us/ssn.js';
 import { validate as isSouthAfrican } from 'stdnum/lib/cjs/za/idnr.js';
 import type { EntityType } from '../entity-types.js';
-import { beginsHere, endsHere, type Scan } from '../scan.js';
+import { beginsHere, endsHere, isDigit, type Scan } from '../scan.js';
 import type { DigitGroups } from './digit-groups.js';
 
 interface NationalId {
@@ -64,10 +64,14 @@ const OF_DIGITS: readonly NationalId[] = [
   { type: 'CN_RESIDENT_ID', check: isChinese, forms: /^18$/, sure: /^18$/, score: SURE },
 ];
 
-const OF_LETTERS: readonly NationalId[] = [
+/** Of those with letters, which begin by a digit. */
+const BEGUN_BY_DIGIT: readonly NationalId[] = [
   { type: 'ES_NIF', check: isDni, written: /\d{2}\.?\d{3}\.?\d{3}[- ]?[A-HJ-NP-TV-Za-hj-np-tv-z]/y, score: CHECKED },
   { type: 'CN_RESIDENT_ID', check: isChinese, written: /\d{17}[Xx]/y, sure: /./, score: SURE },
   { type: 'FI_PERSONAL_IDENTITY_CODE', check: isHetu, written: /[0-3]\d[01]\d{3}[-+A-FU-Y]\d{3}[0-9A-FHJ-NPR-Y]/y, sure: /./, score: SURE },
+];
+
+const BEGUN_BY_LETTER: readonly NationalId[] = [
   { type: 'ES_NIE', check: isNie, written: /[XYZxyz][- ]?\d{7}[- ]?[A-HJ-NP-TV-Za-hj-np-tv-z]/y, score: CHECKED },
   { type: 'IT_FISCAL_CODE', check: isFiscalCode, written: /[A-Z]{6}[0-9L-NP-V]{2}[A-EHLMPRST][0-9L-NP-V]{2}[A-Z][0-9L-NP-V]{3}[A-Z]/iy,
     sure: /./, score: SURE },
@@ -97,7 +101,7 @@ export function nationalNumbers(scan: Scan, { start, end, digits, form }: DigitG
 
 /** Identifiers with letters. */
 export function nationalCodes(scan: Scan, start: number): void {
-  for (const id of OF_LETTERS) {
+  for (const id of isDigit(scan.text.charCodeAt(start)) ? BEGUN_BY_DIGIT : BEGUN_BY_LETTER) {
     const match = scan.matchAt(id.written!, start);
     if (match && endsHere(scan.text, start + match[0].length)) {
       judge(scan, id, start, start + match[0].length, id.sure !== undefined, match[0].replace(/[. ]/g, ''));

@@ -26,8 +26,8 @@ export function internationalNumber(scan: Scan, start: number): void {
 /** A number as it is dialled in its country: it needs a word nearby, since most numbers of ten digits are valid somewhere. */
 export function nationalNumber(scan: Scan, start: number): void {
   const match = scan.matchAt(NATIONAL, start);
-  if (!match || digitsOf(match[0]).length < DIGITS_MIN) return;
-  if (BRACKETS.test(match[0]) && isValid(scan, match[0], 'US')) return scan.add('PHONE_NUMBER', start, start + match[0].length, 0.8);
+  if (!match || start + match[0].length <= scan.endOfPhone || digitsOf(match[0]).length < DIGITS_MIN) return;
+  if (BRACKETS.test(match[0]) && isValid(scan, match[0], 'US')) return found(scan, start, start + match[0].length, 0.8);
   if (!scan.hasContext('PHONE_NUMBER', start, start + match[0].length)) return;
   longestValid(scan, start, match[0], (written) => {
     if (/^00[1-9]/.test(written)) return isValid(scan, `+${written.slice(2)}`) ? 0.85 : 0;
@@ -47,11 +47,16 @@ function longestValid(scan: Scan, start: number, match: string, scoreOf: (writte
     const next = scan.text.charCodeAt(end);
     const isJoined = isWord(next) || ((next === 0x2d || next === 0x2e || next === 0x2f) && isDigit(scan.text.charCodeAt(end + 1)));
     const score = count <= DIGITS_MAX + 2 && !isJoined && hasBalance(written) ? scoreOf(written) : 0;
-    if (score > 0) return scan.add('PHONE_NUMBER', start, end, score);
+    if (score > 0) return found(scan, start, end, score);
     const last = written.search(/[ \u00a0][^ \u00a0]*$/);
     if (last < 0) return;
     written = written.slice(0, last);
   }
+}
+
+function found(scan: Scan, start: number, end: number, score: number): void {
+  scan.add('PHONE_NUMBER', start, end, score);
+  scan.endOfPhone = end;
 }
 
 function isValid(scan: Scan, written: string, country?: CountryCode): boolean {
