@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '../src/domain/ids.js';
-import { CONNECTOR_CAPABILITY } from './figures.js';
+import { BLOCKED_CAPABILITY, CONNECTOR_CAPABILITY } from './figures.js';
 import type { Stage } from './stage.js';
 
 const AT_ONCE = 16;
 const SET_UP_ATTEMPTS = 10;
 
-/** Defines the capability with the connector, registers the agents over the API, and returns their tokens. */
+/** Defines the benchmark's capabilities, registers the agents over the API, and returns their tokens. */
 export async function registerAgents(stage: Stage, count: number, progress: (done: number) => void): Promise<string[]> {
   await post(stage, '/api/v1/capabilities', {
     name: CONNECTOR_CAPABILITY, description: 'Order from the local receiver', defaultHitlMode: 'auto',
@@ -15,7 +15,8 @@ export async function registerAgents(stage: Stage, count: number, progress: (don
       type: 'http', method: 'POST', url: stage.receiverUrl, body: { order: '{input.query}', quantity: '{input.quantity}' },
     },
   });
-  const grants = ['web.search', 'email.send', CONNECTOR_CAPABILITY].map((capability) => ({ capability }));
+  await post(stage, '/api/v1/capabilities', { name: BLOCKED_CAPABILITY, description: 'Nobody may', defaultHitlMode: 'block' });
+  const grants = ['web.search', 'email.send', CONNECTOR_CAPABILITY, BLOCKED_CAPABILITY].map((capability) => ({ capability }));
   const tokens: string[] = [];
   let next = 0;
   const register = async () => {

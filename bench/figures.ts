@@ -3,10 +3,12 @@ export const CORS_ORIGIN = 'http://localhost:5173';
 
 /** A capability of our own with an `http` connector, defined before the agents are registered. */
 export const CONNECTOR_CAPABILITY = 'bench.order';
+/** One whose grants block. */
+export const BLOCKED_CAPABILITY = 'bench.blocked';
 
 /** What is governed in one figure, and what each of its calls must leave behind. */
 export interface Figure {
-  readonly key: 'receipt' | 'key' | 'connector' | 'hot' | 'pending';
+  readonly key: 'receipt' | 'key' | 'connector' | 'hot' | 'pending' | 'blocked';
   readonly title: string;
   readonly capability: string;
   /** Which agents call: all, one after the other, or one alone. */
@@ -22,7 +24,7 @@ export interface Figure {
   /** Whether its slowest calls are to be as quick as bare's. */
   readonly hasQuickTail?: true;
   /** Status of each execution afterwards. */
-  readonly status: 'executed' | 'pending_hitl';
+  readonly status: 'executed' | 'pending_hitl' | 'blocked';
   /** Entries that each execution leaves, one of each. */
   readonly events: readonly string[];
 }
@@ -48,6 +50,10 @@ export const FIGURES: readonly Figure[] = [
   {
     key: 'pending', title: 'A request that waits for a person', capability: 'email.send', callers: 'all', main: false, goal: 1,
     status: 'pending_hitl', events: ['hitl.created'],
+  },
+  {
+    key: 'blocked', title: 'A call that its grant blocks', capability: BLOCKED_CAPABILITY, callers: 'all', main: true,
+    onlyWhenNamed: true, status: 'blocked', events: ['execution.blocked'],
   },
 ];
 

@@ -39,7 +39,7 @@ export const USAGE = `npm run bench -- [options]
   --agents N         agents that call in turn (1000)
   --pool N           connections of each server to PostgreSQL (10)
   --only a,b         only these figures: receipt, connector, hot, pending, approve, sweep; and, only where they are named,
-                     key, secret, mcp, node, resolve, chain, notify, integrate, llm, pii, sdk, servers, metrics, capacity, and
+                     key, blocked, secret, mcp, node, resolve, chain, notify, integrate, llm, pii, sdk, servers, metrics, capacity, and
                      million, append, audit-query, verify, backup, growth, each of which takes some 10 minutes
   --entries N        entries beside which append, audit-query and growth measure, and that verify and backup read (2000000;
                      100000 with --quick)
