@@ -52,6 +52,15 @@ describe('the scan of a text', () => {
     expect(shown(text)).toEqual(found);
   });
 
+  it.each(['密码', '密碼', '口令', '密钥', 'パスワード', '暗証番号', '비밀번호', '암호', 'पासवर्ड', 'كلمة المرور', 'סיסמה', 'รหัสผ่าน'])(
+    'knows words for a secret in scripts without capitals: %s', (word) => {
+      expect(shown(`${word}: Xk9$mQ2v`)).toEqual(['SECRET Xk9$mQ2v']);
+    });
+
+  it.each(['出生', '生年月日', '生日', '생년월일', '출생', '생일', 'जन्म', 'تاريخ الميلاد', 'วันเกิด'])('and for a birth: %s', (word) => {
+    expect(shown(`${word}: 1985-03-12`)).toEqual(['DATE_OF_BIRTH 1985-03-12']);
+  });
+
   it('reads the words of a name that marks join', () => {
     expect(shown('social_security_number: 511 94 7361')).toEqual(['US_SSN 511 94 7361']);
     expect(shown('order_number: 511 94 7361')).toEqual([]);
